@@ -1,0 +1,1 @@
+"""What is installed on a node. Installed, this package is called ``regroup_agent``."""

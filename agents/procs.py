@@ -1,0 +1,100 @@
+"""Processes by identity: pid + start time + boot id. Linux, read from /proc, standard library only."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+MARK = "REGROUP_BUNDLE"
+"""Environment variable that every process of a bundle is started with: ``attempt/node``."""
+
+
+@dataclass(frozen=True)
+class ProcessRef:
+    pid: int
+    start_time: int
+    boot_id: str
+
+
+def boot_id() -> str:
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
+def _stat(pid: int) -> list[str] | None:
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return text[text.rindex(")") + 2 :].split()
+
+
+def start_time(pid: int) -> int | None:
+    """Clock ticks since boot at which the process started. None: no such process, or a zombie."""
+    fields = _stat(pid)
+    if fields is None or fields[0] in "ZX":
+        return None
+    return int(fields[19])
+
+
+def ref_of(pid: int) -> ProcessRef | None:
+    started = start_time(pid)
+    return None if started is None else ProcessRef(pid, started, boot_id())
+
+
+def is_alive(ref: ProcessRef) -> bool:
+    """Whether that very process runs. A zombie counts as gone."""
+    return start_time(ref.pid) == ref.start_time and boot_id() == ref.boot_id
+
+
+def state_of(pid: int) -> str | None:
+    """The kernel's state letter (R, S, D, T, Z …), or None when there is no such process."""
+    fields = _stat(pid)
+    return fields[0] if fields else None
+
+
+def send_signal(ref: ProcessRef, signum: int) -> bool:
+    """Signal that very process, never a successor with the same pid. False: it was already gone."""
+    try:
+        handle = os.pidfd_open(ref.pid)
+    except ProcessLookupError:
+        return False
+    try:
+        if not is_alive(ref):
+            return False
+        signal.pidfd_send_signal(handle, signum)
+        return True
+    except ProcessLookupError:
+        return False
+    finally:
+        os.close(handle)
+
+
+def find_marked(mark: str) -> list[ProcessRef]:
+    """All live processes started with that mark, children in other sessions included."""
+    wanted = f"{MARK}={mark}".encode()
+    found = []
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            environ = Path(f"/proc/{entry}/environ").read_bytes()
+        except OSError:
+            continue
+        if wanted in environ.split(b"\0"):
+            ref = ref_of(int(entry))
+            if ref is not None:
+                found.append(ref)
+    return found
+
+
+def wait_gone(refs: list[ProcessRef], timeout_s: float, poll_s: float = 0.02) -> list[ProcessRef]:
+    """Wait until none of them runs; gives those that still do when the time is up."""
+    deadline = time.monotonic() + timeout_s
+    left = [ref for ref in refs if is_alive(ref)]
+    while left and time.monotonic() < deadline:
+        time.sleep(poll_s)
+        left = [ref for ref in left if is_alive(ref)]
+    return left

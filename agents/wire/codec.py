@@ -1,0 +1,73 @@
+"""Reading messages that came from elsewhere: checked by pydantic, refused with a reason."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, get_args
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from .commands import AnyCommand, AnyRequest, LogSliceAnswer
+from .events import AnyEvent
+from .plain import to_json
+
+__all__ = ["Unreadable", "UnknownKind", "read_answer", "read_command", "read_event", "read_request", "to_json"]
+
+_events: TypeAdapter[AnyEvent] = TypeAdapter(Annotated[AnyEvent, Field(discriminator="kind")])
+_commands: TypeAdapter[AnyCommand] = TypeAdapter(Annotated[AnyCommand, Field(discriminator="kind")])
+_requests: TypeAdapter[AnyRequest] = TypeAdapter(AnyRequest)
+_answers: TypeAdapter[LogSliceAnswer] = TypeAdapter(LogSliceAnswer)
+
+EVENT_KINDS = frozenset(cls.__dataclass_fields__["kind"].default for cls in get_args(AnyEvent))
+COMMAND_KINDS = frozenset(cls.__dataclass_fields__["kind"].default for cls in get_args(AnyCommand))
+
+
+class Unreadable(ValueError):
+    """The text is not a message of ours. The reason is meant to be shown."""
+
+
+class UnknownKind(Unreadable):
+    """A well-formed message of a kind that this version does not know."""
+
+
+def _kind_known(text: str | bytes, kinds: frozenset[str]) -> None:
+    try:
+        kind = json.loads(text)["kind"]
+    except (ValueError, TypeError, KeyError) as error:
+        raise Unreadable(f"not a JSON message with a kind: {error!r}") from error
+    if kind not in kinds:
+        raise UnknownKind(f"kind {kind!r} is not known to this version")
+
+
+def read_event(text: str | bytes) -> AnyEvent:
+    """Raises ``UnknownKind`` or ``Unreadable``."""
+    _kind_known(text, EVENT_KINDS)
+    try:
+        return _events.validate_json(text)
+    except ValidationError as error:
+        raise Unreadable(str(error)) from error
+
+
+def read_command(text: str | bytes) -> AnyCommand:
+    """Raises ``UnknownKind`` or ``Unreadable``."""
+    _kind_known(text, COMMAND_KINDS)
+    try:
+        return _commands.validate_json(text)
+    except ValidationError as error:
+        raise Unreadable(str(error)) from error
+
+
+def read_request(text: str | bytes) -> AnyRequest:
+    """Raises ``Unreadable``."""
+    try:
+        return _requests.validate_json(text)
+    except ValidationError as error:
+        raise Unreadable(str(error)) from error
+
+
+def read_answer(text: str | bytes) -> LogSliceAnswer:
+    """Raises ``Unreadable``."""
+    try:
+        return _answers.validate_json(text)
+    except ValidationError as error:
+        raise Unreadable(str(error)) from error

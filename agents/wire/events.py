@@ -1,0 +1,351 @@
+"""What happened: one frozen dataclass for each kind of journal record.
+
+A record is owned by one source (a runner's bundle, or a node agent) and numbered by it:
+``seq`` is 1, 2, 3 … without gaps. Runner records name their attempt; node records do not.
+Readers ignore fields they do not know and set aside kinds they do not know.
+A field is only ever added, with a default.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+Cause = Literal["start", "failure", "membership"]
+"""Why a round began: first of its attempt, a worker failed, or anything else."""
+
+ExitRole = Literal["cause", "peer_lost", "stopped", "finished", "unknown"]
+"""cause: it failed by itself. peer_lost: it lost its connection to a worker that had gone.
+stopped: the runner ended it. finished: exit status 0. unknown: how it ended is not known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """What every record has. ``at`` is an aware UTC time by the source's own clock."""
+
+    source: str
+    seq: int
+    at: datetime
+    inferred: bool = False
+    """True when the node agent wrote it for a runner that can no longer speak."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunnerEvent(Event):
+    attempt: str
+    node: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeEvent(Event):
+    node: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkerRef:
+    """One worker process. A pid is only a name together with its start time."""
+
+    rank: int
+    local_rank: int
+    pid: int
+    start_time: int
+    """Kernel start time in clock ticks since boot (/proc/PID/stat, field 22)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkerError:
+    """The exception that ended a worker, and where it was read."""
+
+    type: str
+    message: str
+    file: str | None = None
+    line: int | None = None
+    read_from: Literal["error file", "stderr"]
+    traceback: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankProgress:
+    rank: int
+    step: int
+    total: int | None = None
+    metrics: dict[str, float] = field(default_factory=dict)
+    """What the script reported beside the step, such as loss."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """What one node says of its own workers at the end of a round, for settling who is charged."""
+
+    node: str
+    role: Literal["cause", "peer_lost", "none"]
+    ranks: tuple[int, ...] = ()
+    at: datetime | None = None
+
+
+# --- records of a runner -----------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunnerStarted(RunnerEvent):
+    kind: Literal["runner_started"] = "runner_started"
+    pid: int
+    start_time: int
+    boot_id: str
+    python: str
+    torch_version: str
+    endpoint: str
+    hosts_store: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class RendezvousBegun(RunnerEvent):
+    """The node sets out to join the next round."""
+
+    kind: Literal["rendezvous_begun"] = "rendezvous_begun"
+    cause: Cause
+    previous_round: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RendezvousJoined(RunnerEvent):
+    """The node is in, and sees who else is; again whenever that changes."""
+
+    kind: Literal["rendezvous_joined"] = "rendezvous_joined"
+    joined: tuple[str, ...]
+    expected: tuple[str, ...]
+    min_nodes: int
+    max_nodes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class RendezvousCompleted(RunnerEvent):
+    """A round is formed. ``round`` counts from 1. ``nodes`` are in order of group rank."""
+
+    kind: Literal["rendezvous_completed"] = "rendezvous_completed"
+    round: int
+    world_size: int
+    group_rank: int
+    nodes: tuple[str, ...]
+    cause: Cause
+    charged: str | None = None
+    """The node whose failure budget this round spends: the one of the first cause."""
+    claims: tuple[Claim, ...] = ()
+    store: str = ""
+    """``HOST:PORT`` of this round's own store."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkersStarting(RunnerEvent):
+    kind: Literal["workers_starting"] = "workers_starting"
+    round: int
+    ranks: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkersStarted(RunnerEvent):
+    kind: Literal["workers_started"] = "workers_started"
+    round: int
+    workers: tuple[WorkerRef, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkerExited(RunnerEvent):
+    kind: Literal["worker_exited"] = "worker_exited"
+    round: int
+    worker: WorkerRef
+    exit_code: int | None = None
+    """None when the exit status is not known. Negative signals are given in ``signal``."""
+    signal: str | None = None
+    role: ExitRole
+    said: str
+    """How it ended, in words."""
+    error: WorkerError | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RestartBegun(RunnerEvent):
+    kind: Literal["restart_begun"] = "restart_begun"
+    round: int
+    """The round that ends here."""
+    cause: Cause
+    failed_ranks: tuple[int, ...] = ()
+    torch_counter: int
+    """Failure restarts that torch itself would have charged to this node so far."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress(RunnerEvent):
+    """The newest report of each local rank; reports in between are not kept."""
+
+    kind: Literal["progress"] = "progress"
+    round: int
+    ranks: tuple[RankProgress, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Activity(RunnerEvent):
+    """Workers that report no progress: when they last wrote to stdout or stderr."""
+
+    kind: Literal["activity"] = "activity"
+    round: int
+    last_output_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckpointSaved(RunnerEvent):
+    kind: Literal["checkpoint_saved"] = "checkpoint_saved"
+    round: int
+    rank: int
+    step: int
+    path: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resumed(RunnerEvent):
+    """A worker says from which checkpoint it goes on."""
+
+    kind: Literal["resumed"] = "resumed"
+    round: int
+    rank: int
+    step: int
+    path: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkersFinished(RunnerEvent):
+    """All local workers ended with 0; the node waits for the others."""
+
+    kind: Literal["workers_finished"] = "workers_finished"
+    round: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunnerFinished(RunnerEvent):
+    """The last record of a runner. ``charged`` counts the node's failure restarts so far."""
+
+    kind: Literal["runner_finished"] = "runner_finished"
+    outcome: Literal["succeeded", "failed", "stopped", "unknown"]
+    reason: str
+    round: int | None = None
+    charged: int = 0
+    torch_counter: int = 0
+
+
+# --- records of a node agent -------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gpu:
+    index: int
+    name: str
+    memory_bytes: int
+    uuid: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeFacts:
+    host: str
+    addresses: tuple[str, ...]
+    cpus: int
+    memory_bytes: int
+    slots: int
+    gpus: tuple[Gpu, ...] = ()
+    gpu_note: str = "none"
+    """Why ``gpus`` is empty, in words: 'none' where there are none."""
+    python: str = ""
+    torch_version: str | None = None
+    """Of the default interpreter. None: torch cannot be imported there."""
+    agent_version: str = ""
+    boot_id: str = ""
+    kernel: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeStarted(NodeEvent):
+    kind: Literal["node_started"] = "node_started"
+    pid: int
+    facts: NodeFacts
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeStopping(NodeEvent):
+    """The daemon ends; its runners go on."""
+
+    kind: Literal["node_stopping"] = "node_stopping"
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandReceived(NodeEvent):
+    kind: Literal["command_received"] = "command_received"
+    command: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandEnded(NodeEvent):
+    """done only with evidence; refused: nothing was done, and why; failed: tried, and why not."""
+
+    kind: Literal["command_ended"] = "command_ended"
+    command: str
+    outcome: Literal["done", "refused", "failed"]
+    reason: str
+    evidence: dict[str, str | int | float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunnerAdopted(NodeEvent):
+    kind: Literal["runner_adopted"] = "runner_adopted"
+    attempt: str
+    pid: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunnerSettled(NodeEvent):
+    """A runner is over and nothing of it is left: its slots are free."""
+
+    kind: Literal["runner_settled"] = "runner_settled"
+    attempt: str
+    exit_code: int | None = None
+    ended_pids: tuple[int, ...] = ()
+    """Processes that the node agent itself had to end."""
+    unkillable_pids: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class JournalRepaired(NodeEvent):
+    """A torn last line was cut off, or a line could not be read."""
+
+    kind: Literal["journal_repaired"] = "journal_repaired"
+    repaired: str
+    """The source whose journal it was."""
+    cut_bytes: int
+
+
+AnyRunnerEvent = (
+    RunnerStarted
+    | RendezvousBegun
+    | RendezvousJoined
+    | RendezvousCompleted
+    | WorkersStarting
+    | WorkersStarted
+    | WorkerExited
+    | RestartBegun
+    | Progress
+    | Activity
+    | CheckpointSaved
+    | Resumed
+    | WorkersFinished
+    | RunnerFinished
+)
+AnyNodeEvent = (
+    NodeStarted
+    | NodeStopping
+    | CommandReceived
+    | CommandEnded
+    | RunnerAdopted
+    | RunnerSettled
+    | JournalRepaired
+)
+AnyEvent = AnyRunnerEvent | AnyNodeEvent

@@ -1,0 +1,58 @@
+"""Every name used in Redis. Nothing else in the project spells one out."""
+
+from __future__ import annotations
+
+NODES = "regroup:nodes"
+"""Set of the names of all nodes that ever registered."""
+
+EPOCH = "regroup:epoch"
+"""A random word set once per data set: when it changes or vanishes, Redis lost its data."""
+
+LEASE_S = 10
+"""Seconds that a node's lease lives without renewal. Renewed every second."""
+
+NOT_HEARD_S = 3.0
+"""Silence after which a node is called 'not heard'."""
+
+FIELD_SOURCE, FIELD_SEQ, FIELD_BODY = "s", "q", "b"
+"""Fields of an entry in a node's event stream."""
+
+
+def events(node: str) -> str:
+    """Stream: node -> hub. Entries hold source, seq and the record as JSON."""
+    return f"regroup:node:{node}:events"
+
+
+def acks(node: str) -> str:
+    """Hash: source -> highest seq that the database has committed."""
+    return f"regroup:node:{node}:acks"
+
+
+def commands(node: str) -> str:
+    """Stream: hub -> node. One command as JSON in the field ``b``."""
+    return f"regroup:node:{node}:commands"
+
+
+def requests(node: str) -> str:
+    """List: hub -> node. One request as JSON; read-only, answered at once, never stored."""
+    return f"regroup:node:{node}:requests"
+
+
+def answer(request_id: str) -> str:
+    """List that holds the answer to one request for a few seconds."""
+    return f"regroup:answer:{request_id}"
+
+
+def lease(node: str) -> str:
+    """String with a time to live of ``LEASE_S``; its remaining time tells the silence."""
+    return f"regroup:node:{node}:lease"
+
+
+def node_source(node: str, journal_id: str) -> str:
+    """Source name of a node agent's own journal. ``journal_id`` is new with each data folder."""
+    return f"node/{node}/{journal_id}"
+
+
+def runner_source(attempt: str, node: str, incarnation: int) -> str:
+    """Source name of one runner's journal. ``incarnation`` tells runners of one bundle apart."""
+    return f"run/{attempt}/{node}/{incarnation}"

@@ -1,0 +1,26 @@
+"""Waiting for what must come true, with a deadline, instead of sleeping."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def wait_until(condition: Callable[[], T], timeout_s: float = 20.0, what: str = "") -> T:
+    """Call ``condition`` until it gives something truthy, and return that.
+
+    Raises:
+        AssertionError: it did not within ``timeout_s``; says what was waited for and the last answer.
+    """
+    deadline = time.monotonic() + timeout_s
+    while True:
+        answer = condition()
+        if answer:
+            return answer
+        if time.monotonic() > deadline:
+            name = what or getattr(condition, "__name__", "the condition")
+            raise AssertionError(f"waited {timeout_s} s for {name}; last answer: {answer!r}")
+        time.sleep(0.02)

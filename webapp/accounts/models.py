@@ -1,0 +1,28 @@
+"""Who may look and who may act."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+
+
+class Role(models.TextChoices):
+    VIEWER = "viewer"
+    OPERATOR = "operator"
+
+
+class Account(AbstractUser):
+    role = models.CharField(max_length=16, choices=Role.choices, default=Role.VIEWER)
+
+    @property
+    def may_operate(self) -> bool:
+        return self.is_active and self.role == Role.OPERATOR
+
+
+class ApiToken(models.Model):
+    """A bearer token. Only its digest is kept."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="tokens")
+    digest = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_used_at = models.DateTimeField(null=True)

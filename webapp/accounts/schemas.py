@@ -1,0 +1,17 @@
+"""Log-in and who am I."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ninja import Schema
+
+
+class LogIn(Schema):
+    username: str
+    password: str
+
+
+class Me(Schema):
+    name: str
+    role: Literal["viewer", "operator"]

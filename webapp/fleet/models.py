@@ -1,0 +1,74 @@
+"""Nodes, and the commands sent to them."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+
+
+class Node(models.Model):
+    name = models.CharField(max_length=100, unique=True)
+    slots = models.PositiveIntegerField(default=0)
+    facts = models.JSONField(default=dict)
+    registered_at = models.DateTimeField()
+    agent_started_at = models.DateTimeField(null=True)
+    last_heard_at = models.DateTimeField(null=True)
+    """By the hub's clock, from what was left of the node's lease."""
+    is_heard = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["name"]
+
+
+class CommandState(models.TextChoices):
+    WAITING = "waiting"
+    """Written, not yet handed to Redis."""
+    SENT = "sent"
+    RECEIVED = "received"
+    DONE = "done"
+    REFUSED = "refused"
+    FAILED = "failed"
+    UNDELIVERED = "undelivered"
+
+    @property
+    def is_final(self) -> bool:
+        return self in {
+            CommandState.DONE,
+            CommandState.REFUSED,
+            CommandState.FAILED,
+            CommandState.UNDELIVERED,
+        }
+
+
+class Command(models.Model):
+    """The outbox: written with the intent, sent after commit, closed only by evidence."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4)
+    node = models.CharField(max_length=100)
+    kind = models.CharField(max_length=40)
+    body = models.JSONField()
+    """The wire message."""
+    job = models.PositiveBigIntegerField(null=True)
+    attempt = models.CharField(max_length=80, blank=True)
+    state = models.CharField(max_length=16, choices=CommandState.choices, default=CommandState.WAITING)
+    deadline_s = models.FloatField(default=30.0)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT)
+    """None: Regroup itself."""
+    why = models.TextField(blank=True)
+    created_at = models.DateTimeField()
+    sent_at = models.DateTimeField(null=True)
+    entry_id = models.CharField(max_length=40, blank=True)
+    """Id of its entry in the node's command stream, for removing it there."""
+    received_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+    reason = models.TextField(blank=True)
+    evidence = models.JSONField(default=dict)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["state", "created_at"], name="command_state"),
+            models.Index(fields=["job", "created_at"], name="command_job"),
+        ]
+        ordering = ["created_at"]

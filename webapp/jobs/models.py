@@ -1,0 +1,126 @@
+"""Jobs and what became of them: attempts, rounds, members, workers, phases."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+
+class Wanted(models.TextChoices):
+    RUN = "run"
+    STOP = "stop"
+
+
+class Job(models.Model):
+    name = models.CharField(max_length=100)
+    spec = models.JSONField()
+    min_nodes = models.PositiveIntegerField()
+    max_nodes = models.PositiveIntegerField()
+    wanted = models.CharField(max_length=8, choices=Wanted.choices, default=Wanted.RUN)
+    state = models.CharField(max_length=16, default="queued", db_index=True)
+    state_reason = models.TextField(blank=True)
+    state_since = models.DateTimeField()
+    version = models.PositiveBigIntegerField(default=1)
+    """Grows with every change that a page could show."""
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="jobs")
+    created_at = models.DateTimeField()
+    stopped_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="stopped_jobs"
+    )
+    stop_reason = models.TextField(blank=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+
+class Attempt(models.Model):
+    """One launch under a fresh rendezvous id, which is its primary key."""
+
+    id = models.CharField(max_length=80, primary_key=True)
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="attempts")
+    number = models.PositiveIntegerField()
+    store_host = models.CharField(max_length=100)
+    endpoint = models.CharField(max_length=255, blank=True)
+    """``HOST:PORT`` of the store once it is known."""
+    created_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["job", "number"], name="attempt_once")]
+        ordering = ["job", "number"]
+
+
+class Member(models.Model):
+    """One node of an attempt. ``folded`` is ``lifecycle.RunnerState`` as JSON."""
+
+    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="members")
+    node = models.CharField(max_length=100)
+    slots = models.PositiveIntegerField()
+    phase = models.CharField(max_length=16, default="launching")
+    source = models.CharField(max_length=200, blank=True)
+    folded = models.JSONField(default=dict)
+    started_at = models.DateTimeField(null=True)
+    settled_at = models.DateTimeField(null=True)
+    """When the node said that nothing of it is left: only then are its slots free."""
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["attempt", "node"], name="member_once")]
+        ordering = ["attempt", "node"]
+
+
+class Round(models.Model):
+    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="rounds")
+    number = models.PositiveIntegerField()
+    world_size = models.PositiveIntegerField()
+    nodes = models.JSONField()
+    cause = models.CharField(max_length=16)
+    charged = models.CharField(max_length=100, blank=True)
+    claims = models.JSONField(default=list)
+    why = models.TextField(blank=True)
+    """The first cause in words, as far as it is known."""
+    formed_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["attempt", "number"], name="round_once")]
+        ordering = ["attempt", "number"]
+
+
+class Worker(models.Model):
+    """One training process, for ever: also after later rounds replaced it."""
+
+    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="workers")
+    round = models.PositiveIntegerField()
+    rank = models.PositiveIntegerField()
+    local_rank = models.PositiveIntegerField()
+    node = models.CharField(max_length=100)
+    pid = models.PositiveIntegerField()
+    start_time = models.PositiveBigIntegerField()
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    exit_code = models.IntegerField(null=True)
+    signal = models.CharField(max_length=16, blank=True)
+    role = models.CharField(max_length=16, default="running")
+    said = models.TextField(blank=True)
+    error = models.JSONField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["attempt", "round", "rank"], name="worker_once"),
+        ]
+        ordering = ["attempt", "round", "rank"]
+
+
+class PhaseSpan(models.Model):
+    """A stretch of a node's lane in the timeline: one phase, from when to when."""
+
+    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="spans")
+    node = models.CharField(max_length=100)
+    phase = models.CharField(max_length=16)
+    round = models.PositiveIntegerField(null=True)
+    began_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["attempt", "node", "began_at"], name="span_lane")]
+        ordering = ["began_at", "id"]

@@ -1,0 +1,267 @@
+"""Jobs as requests and answers. These names are public and stay."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from ninja import Schema
+from pydantic import Field
+
+StateWord = Literal[
+    "queued",
+    "waiting",
+    "forming",
+    "starting",
+    "training",
+    "running",
+    "finishing",
+    "stalled",
+    "restarting",
+    "stopping",
+    "succeeded",
+    "failed",
+    "stopped",
+    "lost",
+    "unknown",
+]
+CauseWord = Literal["start", "failure", "membership"]
+WorkerStateWord = Literal["running", "cause", "peer_lost", "stopped", "finished", "unknown"]
+
+
+class SpecIn(Schema):
+    """torchrun's words. See ``agents.wire.spec.JobSpec``."""
+
+    nnodes: str = "1"
+    nodes: int | None = None
+    nproc_per_node: int = 1
+    max_restarts: int = 0
+    rdzv_backend: str = "c10d"
+    rdzv_endpoint: str = ""
+    rdzv_conf: dict[str, str] = Field(default_factory=dict)
+    script: str | None = None
+    module: str | None = None
+    args: list[str] = Field(default_factory=list)
+    env: dict[str, str] = Field(default_factory=dict)
+    workdir: str | None = None
+    python: str | None = None
+    start: str = "exec"
+    monitor_interval_s: float = 0.1
+    grace_s: float = 30.0
+
+
+class JobIn(SpecIn):
+    name: str = ""
+
+
+class StopIn(Schema):
+    reason: str = ""
+
+
+class SeenWorker(Schema):
+    """What the person saw when they clicked."""
+
+    round: int
+    pid: int
+    attempt: str | None = None
+
+
+class FaultIn(Schema):
+    kind: Literal["kill_worker"]
+    rank: int
+    signal: str = "SIGKILL"
+    reason: str = ""
+    if_: SeenWorker | None = Field(default=None, alias="if")
+
+
+class NodesOut(Schema):
+    min: int
+    max: int
+    wanted: int
+    formed: int
+    """Nodes in the newest formed round."""
+    alive: int
+    """Of those, how many are heard and have a live runner."""
+
+
+class NodeBudget(Schema):
+    charged: int
+    remaining: int
+    torch_counter: int
+
+
+class RestartsOut(Schema):
+    failure: int
+    membership: int
+    max_restarts: int
+    remaining: int
+    by_node: dict[str, NodeBudget]
+
+
+class WorkerOut(Schema):
+    rank: int
+    local_rank: int
+    node: str
+    pid: int
+    start_time: int
+    round: int
+    state: WorkerStateWord
+    said: str
+    step: int | None
+    total: int | None
+    metrics: dict[str, float]
+    progress_at: datetime | None
+    kill: str | None
+    """Id of the newest kill command aimed at this very process, if any."""
+
+
+class MemberOut(Schema):
+    node: str
+    phase: str
+    since: datetime | None
+    round: int | None
+    group_rank: int | None
+    hosts_store: bool
+    outcome: str
+    reason: str
+    state: Literal["online", "unheard", "lost"]
+    silent_s: float | None
+
+
+class FailureOut(Schema):
+    """Why a job or a round failed, at the place where a person looks first."""
+
+    rank: int | None
+    node: str
+    round: int | None
+    said: str
+    exception: str | None
+    file: str | None
+    line: int | None
+    read_from: str | None
+    traceback: str
+
+
+class Sentence(Schema):
+    at: datetime
+    state: StateWord
+    says: str
+
+
+class JobSummary(Schema):
+    """A row of the list."""
+
+    id: int
+    name: str
+    state: StateWord
+    state_reason: str
+    state_since: datetime
+    attempt: int | None
+    round: int | None
+    world_size: int
+    workers_alive: int
+    nodes: NodesOut
+    restarts: RestartsOut
+    step: int | None
+    created_by: str
+    created_at: datetime
+    ended_at: datetime | None
+    version: int
+
+
+class JobOut(JobSummary):
+    attempt_id: str | None
+    spec: SpecIn
+    """Environment values that look secret are masked."""
+    store_host: str | None
+    store_endpoint: str | None
+    total: int | None
+    """Steps in all, where the script says so."""
+    metrics: dict[str, float]
+    steps_per_s: float | None
+    last_output_at: datetime | None
+    checkpoint_step: int | None
+    resumed_step: int | None
+    """From which step the newest round went on. None: not reported."""
+    members: list[MemberOut]
+    workers: list[WorkerOut]
+    failure: FailureOut | None
+    past: list[Sentence]
+    """Earlier state sentences, newest first."""
+    stopped_by: str | None
+    stop_reason: str
+    last_event: int
+    """Newest event cursor of this job: when it grows, there are events to fetch."""
+    timeline_version: int
+    """Changes when the timeline does."""
+
+
+class JobPage(Schema):
+    items: list[JobSummary]
+    next: str | None
+
+
+class SpanOut(Schema):
+    phase: Literal[
+        "launching", "idle", "rendezvous", "formed", "starting", "up", "restarting", "finishing"
+    ]
+    round: int | None
+    began_at: datetime
+    ended_at: datetime | None
+
+
+class LaneOut(Schema):
+    node: str
+    spans: list[SpanOut]
+
+
+class MarkOut(Schema):
+    kind: Literal["failure", "kill", "checkpoint", "join", "leave", "resumed", "ended"]
+    at: datetime
+    node: str | None
+    rank: int | None
+    round: int | None
+    says: str
+    by: str = ""
+
+
+class RoundOut(Schema):
+    attempt: int
+    number: int
+    world_size: int
+    nodes: list[str]
+    cause: CauseWord
+    charged: str | None
+    why: str
+    formed_at: datetime
+
+
+class TimelineOut(Schema):
+    """All attempts, or one. Lanes hold no more than what was reported."""
+
+    began_at: datetime
+    now: datetime
+    ended_at: datetime | None
+    rounds: list[RoundOut]
+    lanes: list[LaneOut]
+    marks: list[MarkOut]
+
+
+class LogLineOut(Schema):
+    offset: int
+    text: str
+
+
+class LogPage(Schema):
+    items: list[LogLineOut]
+    next: str | None
+    """Give it as ``after`` for the lines that follow."""
+    previous: str | None
+    """Give it as ``before`` for the lines that precede. None: this is the beginning."""
+    node: str
+    attempt: int
+    round: int
+    rank: int
+    stream: Literal["stdout", "stderr"]
+    problem: str | None
+    """Why there are no lines, in words: the node is not heard, the file is not there yet."""
