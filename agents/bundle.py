@@ -7,6 +7,7 @@
         pid.json         who the runner is: pid, start time, boot id
         journal.jsonl    what happened, written by the runner
         acked.json       how far the hub's database has committed it
+        stopping.json    a stop was asked for, by which command
         settled.json     written last: nothing of the runner is left
         runner.log       stdout and stderr of the runner
         lib/             the only folder of ours that workers see: regroup_report.py
@@ -17,17 +18,19 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
 from .procs import ProcessRef
+from .wire import streams
 from .wire.plain import start_message_from_json, to_json
 from .wire.spec import StartMessage
 
 
 def write_aside(path: Path, text: str) -> None:
     """Replace a file so that a reader sees the old or the new content, never a part."""
-    aside = path.with_name(f"{path.name}.{os.getpid()}.new")
+    aside = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}.new")
     with aside.open("w") as file:
         file.write(text)
         file.flush()
@@ -88,6 +91,11 @@ class Bundle:
         message = self.message()
         return f"{self.attempt}/{message.node if message else '?'}"
 
+    def source(self, incarnation: int = 1) -> str:
+        """Name of the journal's source."""
+        message = self.message()
+        return streams.runner_source(self.attempt, message.node if message else "?", incarnation)
+
     # -- the runner's identity --
 
     def write_runner(self, ref: ProcessRef) -> None:
@@ -105,11 +113,30 @@ class Bundle:
     def write_acked(self, seq: int) -> None:
         write_aside(self.folder / "acked.json", json.dumps({"seq": seq}))
 
+    def write_stopping(self, **facts: Any) -> None:
+        write_aside(self.folder / "stopping.json", json.dumps(facts))
+
+    def stopping(self) -> dict[str, Any] | None:
+        """What ``write_stopping`` noted, or None: nobody asked for a stop."""
+        return read_json(self.folder / "stopping.json")
+
     def is_settled(self) -> bool:
         return (self.folder / "settled.json").exists()
 
     def write_settled(self, **facts: Any) -> None:
         write_aside(self.folder / "settled.json", json.dumps(facts))
+
+    def settled(self) -> dict[str, Any] | None:
+        """What ``write_settled`` noted, or None: something of the runner may be left."""
+        return read_json(self.folder / "settled.json")
+
+
+def find_bundle(data: Path, attempt: str) -> Bundle | None:
+    """The bundle of that attempt. A name that would lead out of the bundles' folder finds none."""
+    folder = data / "bundles" / attempt
+    if folder.parent != data / "bundles" or attempt in {"", ".", ".."}:
+        return None
+    return Bundle(folder) if (folder / "start.json").exists() else None
 
 
 def list_bundles(data: Path) -> list[Bundle]:

@@ -42,32 +42,37 @@ class Journal:
         self.source = source
         self._base = base
         self._lock = threading.Lock()
-        self._seq = repair(path).last_seq
+        self.repaired = repair(path)
+        self._seq = self.repaired.last_seq
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         self._said_full = False
 
     def record(self, cls: type[E], **fields: Any) -> E:
         """Write one record. A full disk is said once on stderr and does not stop the caller."""
         with self._lock:
-            event = cls(source=self.source, seq=self._seq + 1, at=fields.pop("at", None) or now(), **self._base, **fields)
+            at = fields.pop("at", None) or now()
+            event = cls(source=self.source, seq=self._seq + 1, at=at, **self._base, **fields)
             if self._write(to_json(event).encode() + b"\n"):
                 self._seq += 1
             return event
 
     def _write(self, data: bytes) -> bool:
-        before = os.fstat(self._file).st_size
         try:
+            before = os.fstat(self._file).st_size
             if os.write(self._file, data) == len(data):
                 self._said_full = False
                 return True
-            problem = "the disk took only part of the record"
+            os.ftruncate(self._file, before)
+            self._say_unrecorded("the disk took only part of the record")
         except OSError as error:
-            problem = str(error)
-        os.ftruncate(self._file, before)
+            self._say_unrecorded(str(error))
+        return False
+
+    def _say_unrecorded(self, problem: str) -> None:
         if not self._said_full:
             self._said_full = True
-            print(f"journal {self.path} cannot be written: {problem}; going on unrecorded", file=sys.stderr, flush=True)
-        return False
+            text = f"journal {self.path} cannot be written: {problem}; going on unrecorded"
+            print(text, file=sys.stderr, flush=True)
 
     @property
     def last_seq(self) -> int:
@@ -102,7 +107,7 @@ def read_lines(path: Path, offset: int, limit_bytes: int = 1 << 20) -> tuple[lis
     except FileNotFoundError:
         return [], offset
     end = data.rfind(b"\n") + 1
-    lines = [Line(_seq_of(raw), raw.decode("utf-8", "replace")) for raw in data[:end].splitlines()]
+    lines = [Line(_seq_of(raw), raw.decode("utf-8", "replace")) for raw in data[:end].split(b"\n")[:-1]]
     return lines, offset + end
 
 
@@ -120,3 +125,13 @@ def repair(path: Path) -> Repair:
     if size > offset:
         os.truncate(path, offset)
     return Repair(last_seq, size - offset)
+
+
+def last_line(path: Path) -> Line | None:
+    """The last complete line of a journal."""
+    last, offset = None, 0
+    while True:
+        lines, new_offset = read_lines(path, offset)
+        if new_offset == offset:
+            return last
+        last, offset = (lines[-1] if lines else last), new_offset

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import time
@@ -40,8 +41,17 @@ def start_time(pid: int) -> int | None:
 
 
 def ref_of(pid: int) -> ProcessRef | None:
+    """Who has that pid now. None: nobody, or a zombie."""
     started = start_time(pid)
     return None if started is None else ProcessRef(pid, started, boot_id())
+
+
+def ref_of_child(pid: int) -> ProcessRef:
+    """Who a child is that its caller has not waited for yet, even if it has ended already."""
+    fields = _stat(pid)
+    if fields is None:
+        raise ProcessLookupError(f"there is no process {pid}")
+    return ProcessRef(pid, int(fields[19]), boot_id())
 
 
 def is_alive(ref: ProcessRef) -> bool:
@@ -61,6 +71,10 @@ def send_signal(ref: ProcessRef, signum: int) -> bool:
         handle = os.pidfd_open(ref.pid)
     except ProcessLookupError:
         return False
+    except OSError as error:
+        if error.errno == errno.EINVAL:  # the number is now a thread's, so the process is gone
+            return False
+        raise
     try:
         if not is_alive(ref):
             return False
@@ -72,22 +86,38 @@ def send_signal(ref: ProcessRef, signum: int) -> bool:
         os.close(handle)
 
 
+def carries_mark(pid: int, mark: str) -> bool:
+    """Whether that process was started with that mark. A zombie carries none."""
+    try:
+        environ = Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return False
+    return f"{MARK}={mark}".encode() in environ.split(b"\0")
+
+
 def find_marked(mark: str) -> list[ProcessRef]:
     """All live processes started with that mark, children in other sessions included."""
-    wanted = f"{MARK}={mark}".encode()
-    found = []
-    for entry in os.listdir("/proc"):
-        if not entry.isdigit():
-            continue
-        try:
-            environ = Path(f"/proc/{entry}/environ").read_bytes()
-        except OSError:
-            continue
-        if wanted in environ.split(b"\0"):
-            ref = ref_of(int(entry))
-            if ref is not None:
-                found.append(ref)
-    return found
+    pids = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
+    refs = [ref_of(pid) for pid in pids if carries_mark(pid, mark)]
+    return [ref for ref in refs if ref is not None]
+
+
+def end_marked(mark: str, timeout_s: float = 10.0) -> tuple[list[int], list[int]]:
+    """SIGKILL every process with that mark until none is left; safe to repeat.
+
+    Returns the pids that were signalled, and those that still run when the time is up.
+    It looks again after each pass, because a process may fork while it is being ended.
+    """
+    deadline = time.monotonic() + timeout_s
+    ended: dict[int, None] = {}
+    while left := find_marked(mark):
+        for ref in left:
+            if send_signal(ref, signal.SIGKILL):
+                ended[ref.pid] = None
+        still = wait_gone(left, min(0.5, deadline - time.monotonic()))
+        if still and time.monotonic() >= deadline:
+            return list(ended), [ref.pid for ref in still]
+    return list(ended), []
 
 
 def wait_gone(refs: list[ProcessRef], timeout_s: float, poll_s: float = 0.02) -> list[ProcessRef]:

@@ -7,7 +7,7 @@ from typing import Annotated, get_args
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from .commands import AnyCommand, AnyRequest, LogSliceAnswer
+from .commands import AnyCommand, AnyRequest, LogSlice, LogSliceAnswer
 from .events import AnyEvent
 from .plain import to_json
 
@@ -20,6 +20,7 @@ _answers: TypeAdapter[LogSliceAnswer] = TypeAdapter(LogSliceAnswer)
 
 EVENT_KINDS = frozenset(cls.__dataclass_fields__["kind"].default for cls in get_args(AnyEvent))
 COMMAND_KINDS = frozenset(cls.__dataclass_fields__["kind"].default for cls in get_args(AnyCommand))
+REQUEST_KINDS = frozenset({LogSlice.kind})
 
 
 class Unreadable(ValueError):
@@ -35,7 +36,7 @@ def _kind_known(text: str | bytes, kinds: frozenset[str]) -> None:
         kind = json.loads(text)["kind"]
     except (ValueError, TypeError, KeyError) as error:
         raise Unreadable(f"not a JSON message with a kind: {error!r}") from error
-    if kind not in kinds:
+    if not isinstance(kind, str) or kind not in kinds:
         raise UnknownKind(f"kind {kind!r} is not known to this version")
 
 
@@ -58,7 +59,8 @@ def read_command(text: str | bytes) -> AnyCommand:
 
 
 def read_request(text: str | bytes) -> AnyRequest:
-    """Raises ``Unreadable``."""
+    """Raises ``UnknownKind`` or ``Unreadable``."""
+    _kind_known(text, REQUEST_KINDS)
     try:
         return _requests.validate_json(text)
     except ValidationError as error:

@@ -89,7 +89,7 @@ ORDER: dict[type[AnyRunnerEvent], frozenset[Phase]] = {
     CheckpointSaved: _WITH_WORKERS,
     Resumed: _WITH_WORKERS,
     WorkerExited: _WITH_WORKERS,
-    RestartBegun: frozenset({Phase.UP, Phase.STARTING}),
+    RestartBegun: frozenset({Phase.UP, Phase.STARTING, Phase.FINISHING}),
     WorkersFinished: frozenset({Phase.UP}),
     RunnerFinished: _BEGUN,
 }

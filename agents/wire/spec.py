@@ -99,6 +99,7 @@ def check_spec(spec: JobSpec) -> None:
             "rdzv_backend",
             f"rdzv_backend is {spec.rdzv_backend!r}. This version runs c10d.",
         )
+    read_rdzv_conf(spec.rdzv_conf)
     if spec.start != "exec":
         raise SpecError("start", f"start is {spec.start!r}. This version starts workers with exec.")
     if spec.grace_s <= 0:
@@ -108,6 +109,56 @@ def check_spec(spec: JobSpec) -> None:
             "monitor_interval_s",
             f"monitor_interval_s is {spec.monitor_interval_s}. Write the seconds between looks, above 0.",
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RdzvConf:
+    """``rdzv_conf`` read: the keys that torch's c10d rendezvous knows. Times in whole seconds."""
+
+    join_timeout: int = 600
+    """How long a node waits for a round to form, the store to be reached included."""
+    last_call_timeout: int = 30
+    """How long a round with enough nodes waits for assigned ones that are missing."""
+    close_timeout: int = 30
+    heartbeat_timeout: int = 5
+    keep_alive_interval: int = 1
+    keep_alive_max_attempt: int = 3
+    read_timeout: int = 20
+    """How long an answer from the store, or from another node in a round, may take."""
+    is_host: bool | None = None
+    """False: nobody of the job hosts the store; it is at ``rdzv_endpoint`` already."""
+    store_type: str = "tcp"
+
+
+_BOOLEANS = {
+    **dict.fromkeys(("1", "true", "t", "yes", "y"), True),
+    **dict.fromkeys(("0", "false", "f", "no", "n"), False),
+}
+
+
+def _rdzv_value(key: str, text: str) -> int | bool | str:
+    if key == "store_type":
+        if text.strip().lower() == "tcp":
+            return "tcp"
+        raise SpecError("rdzv_conf", f"rdzv_conf has store_type={text}. This version runs tcp.")
+    if key == "is_host":
+        if text.strip().lower() in _BOOLEANS:
+            return _BOOLEANS[text.strip().lower()]
+        raise SpecError("rdzv_conf", f"rdzv_conf has is_host={text}. Write true or false.")
+    if text.strip().isdigit() and int(text) > 0:
+        return int(text)
+    raise SpecError("rdzv_conf", f"rdzv_conf has {key}={text}. Write whole seconds or times, 1 or more.")
+
+
+def read_rdzv_conf(conf: dict[str, str]) -> RdzvConf:
+    """Raises ``SpecError`` naming the key that is not known or whose value cannot be."""
+    known = tuple(RdzvConf.__dataclass_fields__)
+    for key in conf:
+        if key == "timeout":
+            raise SpecError("rdzv_conf", "rdzv_conf has timeout, which c10d ignores. Write join_timeout.")
+        if key not in known:
+            raise SpecError("rdzv_conf", f"rdzv_conf has {key!r}, which is not one of {', '.join(known)}.")
+    return RdzvConf(**{key: _rdzv_value(key, str(text)) for key, text in conf.items()})  # type: ignore[arg-type]
 
 
 def slots_needed(spec: JobSpec) -> int:

@@ -26,3 +26,14 @@ class ApiToken(models.Model):
     digest = models.CharField(max_length=64, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True)
+
+
+class FailedLogIn(models.Model):
+    """One wrong password, kept for the minute in which it counts."""
+
+    username = models.CharField(max_length=150)
+    address = models.CharField(max_length=64)
+    at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["username", "address", "at"], name="failed_log_in")]

@@ -15,3 +15,8 @@ class LogIn(Schema):
 class Me(Schema):
     name: str
     role: Literal["viewer", "operator"]
+
+
+class NewPassword(Schema):
+    current: str
+    new: str

@@ -8,6 +8,14 @@ from django.conf import settings
 from django.db import models
 
 
+class NodeState(models.TextChoices):
+    ONLINE = "online"
+    UNHEARD = "unheard"
+    """Silent for 3 s: greyed, nothing is done to any job."""
+    LOST = "lost"
+    """Silent for 15 s."""
+
+
 class Node(models.Model):
     name = models.CharField(max_length=100, unique=True)
     slots = models.PositiveIntegerField(default=0)
@@ -16,7 +24,8 @@ class Node(models.Model):
     agent_started_at = models.DateTimeField(null=True)
     last_heard_at = models.DateTimeField(null=True)
     """By the hub's clock, from what was left of the node's lease."""
-    is_heard = models.BooleanField(default=False)
+    state = models.CharField(max_length=16, choices=NodeState.choices, default=NodeState.UNHEARD)
+    """As of the last look at the leases; an answer computes it anew from ``last_heard_at``."""
 
     class Meta:
         ordering = ["name"]

@@ -1,0 +1,51 @@
+# Everything a person types here. `make help` prints it.
+PORT ?= 8000
+DATA ?= ./data
+NODES ?= 3
+SLOTS ?= 2
+NAME ?=
+ROLE ?= operator
+export PORT DATA NODES SLOTS NAME ROLE
+# Node may live in .venv (from its wheel), so that folder comes first.
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+# Settings want a data folder even where none is used.
+SCRATCH := REGROUP_DATA=.venv/scratch
+PYTHON ?= python3
+
+.DEFAULT_GOAL := help
+.PHONY: help run token user install check test api clean
+
+help: ## Print what can be typed here
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 18
+	@echo "Variables: PORT=$(PORT) DATA=$(DATA) NODES=$(NODES) SLOTS=$(SLOTS); for token and user: NAME, ROLE"
+
+run: ## Install what is missing and run Regroup here until Ctrl-C
+	@$(PYTHON) tools/bootstrap.py run
+	@exec .venv/bin/python -m webapp.stack --port "$$PORT" --data "$$DATA" --nodes "$$NODES" --slots "$$SLOTS"
+
+token: ## Print a new API token: make token NAME=anna ROLE=operator
+	@test -x .venv/bin/python || { echo "Nothing is installed yet; start Regroup first: make run" >&2; exit 1; }
+	@exec .venv/bin/python -m webapp.stack.admin "$$DATA" make_token "$$NAME" --role "$$ROLE"
+
+user: ## Make an account that can log in: make user NAME=anna ROLE=viewer
+	@test -x .venv/bin/python || { echo "Nothing is installed yet; start Regroup first: make run" >&2; exit 1; }
+	@exec .venv/bin/python -m webapp.stack.admin "$$DATA" make_user "$$NAME" --role "$$ROLE"
+
+install: ## Install and build what `make run` needs, and stop there
+	@$(PYTHON) tools/bootstrap.py run
+
+check: ## Style, types, import order, generated files
+	@$(PYTHON) tools/bootstrap.py check
+	@exec .venv/bin/python tools/check.py
+
+test: ## The whole suite, browser tests and frontend included
+	@$(PYTHON) tools/bootstrap.py test
+	@cd frontend && npm run --silent test
+	@$(SCRATCH) .venv/bin/python -m pytest $(TESTS)
+
+api: ## Write openapi.json and the frontend's types anew
+	@$(PYTHON) tools/bootstrap.py check
+	@$(SCRATCH) .venv/bin/python tools/generated.py
+
+clean: ## Remove what was installed and built; the data folder stays
+	@rm -rf .venv .stamps frontend/node_modules frontend/dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis test-results

@@ -1,0 +1,69 @@
+"""Signal one worker: that very process, or nothing at all."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+from ... import procs
+from ...bundle import find_bundle
+from ...procs import ProcessRef
+from ...wire.commands import KillWorker
+from ..outcome import Done, Failed, Refused
+from .node import Node
+
+ENDING = frozenset({"SIGKILL", "SIGTERM", "SIGSEGV", "SIGINT", "SIGABRT"})
+"""Signals after which the process is expected to go."""
+
+GONE_S = 10.0
+
+
+def carry_out(command: KillWorker, node: Node, is_resumed: bool) -> Done:
+    signum = _signal_number(command.signal)
+    who = f"Rank {command.rank} of round {command.round} (pid {command.pid})"
+    worker = ProcessRef(command.pid, command.start_time, procs.boot_id())
+    if not procs.is_alive(worker):
+        return _already_gone(command, who, is_resumed)
+    _require_worker_of(command, node, who)
+    begun = time.monotonic()
+    if not _send(worker, signum, who):
+        return _already_gone(command, who, is_resumed)
+    if command.signal not in ENDING:
+        return Done(f"{who} was sent {command.signal}.", {"pid": command.pid})
+    if procs.wait_gone([worker], GONE_S, poll_s=0.005):
+        raise Failed(f"{who} was sent {command.signal} on {node.name} and still runs {GONE_S:.0f} s later.")
+    gone_after_s = round(time.monotonic() - begun, 3)
+    return Done(f"{who} is gone after {command.signal}.", {"pid": command.pid, "gone_after_s": gone_after_s})
+
+
+def _signal_number(name: str) -> signal.Signals:
+    try:
+        return signal.Signals[name]
+    except KeyError:
+        raise Refused(f"There is no signal {name!r}. Write a name such as SIGKILL.") from None
+
+
+def _already_gone(command: KillWorker, who: str, is_resumed: bool) -> Done:
+    """Gone is what an earlier daemon may have brought about, and a plain refusal otherwise."""
+    if is_resumed and command.signal in ENDING:
+        return Done(f"{who} was found gone after the node agent's restart.", {"pid": command.pid})
+    raise Refused(f"{who} has already ended; nothing was signalled.")
+
+
+def _require_worker_of(command: KillWorker, node: Node, who: str) -> None:
+    bundle = find_bundle(node.config.data, command.attempt)
+    if bundle is None:
+        raise Refused(f"{node.name} knows no attempt {command.attempt!r}; nothing was signalled.")
+    runner = bundle.runner()
+    is_runner = runner is not None and runner.pid == command.pid
+    if is_runner or not procs.carries_mark(command.pid, bundle.mark):
+        raise Refused(
+            f"{who} is not a worker of attempt {command.attempt} on {node.name}; nothing was signalled."
+        )
+
+
+def _send(worker: ProcessRef, signum: signal.Signals, who: str) -> bool:
+    try:
+        return procs.send_signal(worker, signum)
+    except PermissionError as error:
+        raise Failed(f"{who} could not be signalled: the node agent's user is not allowed to.") from error

@@ -1,0 +1,66 @@
+"""Start the runner of an attempt, after a look at what it needs."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from ...wire.commands import StartRunner
+from ...wire.spec import JobSpec, StartMessage
+from ..outcome import Done, Evidence, Refused
+from ..probes.python import require_torch
+from ..spawn import runner_environment
+from ..supervisor import Run
+from .node import Node
+
+_ATTEMPT = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,119}$")
+
+
+def carry_out(command: StartRunner, node: Node) -> Done:
+    """The same attempt a second time finds its runner and starts no other."""
+    message = command.message
+    _require_meant(message, node.name)
+    run = node.supervisor.run_of(message.attempt)
+    if run is None:
+        _require_files(message.spec, node.name)
+        environ = runner_environment(os.environ, message)
+        wanted = message.spec.python or node.config.python
+        python = require_torch(wanted, environ, message.spec.workdir, node.name)
+        run = node.supervisor.start(message, python)
+    return Done(f"The runner runs on {node.name}.", _evidence(run))
+
+
+def _evidence(run: Run) -> Evidence:
+    evidence: Evidence = {}
+    if run.ref is not None:
+        evidence |= {"pid": run.ref.pid, "start_time": run.ref.start_time}
+    message = run.bundle.message()
+    if message is not None and message.hosts_store:
+        evidence["endpoint"] = message.endpoint
+    return evidence
+
+
+def _require_meant(message: StartMessage, node: str) -> None:
+    if message.version != 1:
+        raise Refused(
+            f"The start message has version {message.version}, and the node agent on {node} reads version 1. "
+            "Bring both to the same release."
+        )
+    if message.node != node:
+        raise Refused(f"The start message is meant for {message.node}, and this is {node}.")
+    if not _ATTEMPT.match(message.attempt):
+        raise Refused(f"{message.attempt!r} cannot be the name of an attempt.")
+
+
+def _require_files(spec: JobSpec, node: str) -> None:
+    if spec.workdir is not None and not Path(spec.workdir).is_dir():
+        raise Refused(
+            f"The working directory {spec.workdir!r} does not exist on {node}. "
+            "Give a folder that exists on every node of the job."
+        )
+    if spec.script and not Path(spec.workdir or "/", spec.script).is_file():
+        raise Refused(
+            f"The script {spec.script!r} does not exist on {node}. "
+            "Put it there, or give a path that every node of the job can read."
+        )

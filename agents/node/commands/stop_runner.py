@@ -1,0 +1,63 @@
+"""Stop the runner of an attempt: a ladder with a budget on each rung."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+from ... import procs
+from ...wire.commands import StopRunner
+from ..outcome import Done, Evidence, Failed
+from ..supervisor import Run
+from .node import Node
+
+CLEAN_UP_S = 5.0
+"""What a runner may take beyond the grace of its workers to end by itself."""
+
+KILLED_S = 15.0
+"""What the kernel and settling may take after SIGKILL."""
+
+
+def carry_out(command: StopRunner, node: Node) -> Done:
+    """SIGTERM, later SIGKILL to all that carries the bundle's mark. Safe to repeat."""
+    run = node.supervisor.run_of(command.attempt)
+    if run is None:
+        return Done(f"Nothing of that attempt runs on {node.name}.")
+    run.bundle.write_stopping(command=command.id, by=command.by, why=command.why)
+    begun = time.monotonic()
+    was_killed = _descend(run, command.grace_s)
+    if not run.over.is_set():
+        raise Failed(_what_is_left(run, node.name))
+    took_s = round(time.monotonic() - begun, 3)
+    how = "had to be killed (SIGKILL)" if was_killed else "ended after SIGTERM"
+    return Done(f"The runner on {node.name} {how}; nothing of it is left.", _evidence(run, took_s))
+
+
+def _descend(run: Run, grace_s: float) -> bool:
+    """Whether SIGKILL was needed."""
+    _signal(run, signal.SIGTERM)
+    if run.over.wait(grace_s + CLEAN_UP_S):
+        return False
+    _signal(run, signal.SIGKILL)
+    run.over.wait(KILLED_S)
+    return True
+
+
+def _signal(run: Run, signum: signal.Signals) -> None:
+    """Once the runner has gone, its settling ends whatever else is left."""
+    if run.ref is not None:
+        procs.send_signal(run.ref, signum)
+
+
+def _evidence(run: Run, took_s: float) -> Evidence:
+    evidence: Evidence = {"gone_after_s": took_s}
+    if run.ref is not None:
+        evidence |= {"pid": run.ref.pid, "start_time": run.ref.start_time}
+    if run.ended_pids:
+        evidence["ended_pids"] = " ".join(map(str, run.ended_pids))
+    return evidence
+
+
+def _what_is_left(run: Run, node: str) -> str:
+    pids = [str(ref.pid) for ref in procs.find_marked(run.bundle.mark)]
+    return f"SIGKILL was sent on {node}; these processes still do not end: {', '.join(pids) or 'none found'}."

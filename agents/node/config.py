@@ -1,0 +1,137 @@
+"""What the daemon is told at its start, by flags or by the environment; nonsense is refused in a sentence."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import socket
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+SECRETS = "REGROUP_REDIS_URL"
+"""Variables whose names begin so may hold a password: no runner inherits them."""
+
+RUNNER_BOOT = Path(__file__).parent.parent / "runner" / "boot.py"
+
+_NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")
+
+
+class ConfigError(ValueError):
+    """A setting that cannot be used. The text says which, and what to write instead."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    redis_url: str
+    name: str
+    data: Path
+    slots: int | None
+    """Workers that may run here at a time. None: one for each GPU."""
+    address: str | None
+    """Under which other nodes reach this one. None: the one that leads to Redis."""
+    python: str
+    """The default interpreter of jobs: an absolute path."""
+    runner_boot: Path = RUNNER_BOOT
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise ConfigError(f"{message[0].upper()}{message[1:]}. See {self.prog} --help.")
+
+
+_FLAGS = {
+    "--redis-url": ("REGROUP_REDIS_URL", "URL", "Redis or Valkey, redis://[:PASSWORD@]HOST:PORT[/DB]"),
+    "--name": (
+        "REGROUP_NODE_NAME",
+        "NAME",
+        "name of this node, unique in the fleet (default: the host's name)",
+    ),
+    "--data": ("REGROUP_DATA", "FOLDER", "folder for journals, logs and bundles, one for each agent"),
+    "--slots": ("REGROUP_SLOTS", "N|gpus", "workers that may run here at a time, or one for each GPU"),
+    "--address": ("REGROUP_ADDRESS", "ADDRESS", "address under which other nodes reach this one"),
+    "--python": ("REGROUP_PYTHON", "PATH", "default interpreter of jobs (default: the agent's own)"),
+}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="regroup-agent", description="The node agent of Regroup.", allow_abbrev=False)
+    for flag, (variable, metavar, text) in _FLAGS.items():
+        parser.add_argument(flag, metavar=metavar, help=f"{text}; or {variable}")
+    return parser
+
+
+def read_config(argv: Sequence[str], environ: Mapping[str, str]) -> Config:
+    """Flags first, then the environment.
+
+    Raises:
+        ConfigError: something is missing or cannot be used.
+    """
+    flags = vars(_parser().parse_args(argv))
+
+    def value(flag: str) -> str:
+        return flags[flag.lstrip("-").replace("-", "_")] or environ.get(_FLAGS[flag][0], "")
+
+    return Config(
+        redis_url=_read_url(value("--redis-url"), environ),
+        name=_read_name(value("--name")),
+        data=_read_data(value("--data")),
+        slots=_read_slots(value("--slots")),
+        address=value("--address") or None,
+        python=_read_python(value("--python")),
+    )
+
+
+def _read_url(text: str, environ: Mapping[str, str]) -> str:
+    path = environ.get("REGROUP_REDIS_URL_FILE", "")
+    if not text and path:
+        try:
+            text = Path(path).read_text().strip()
+        except OSError as error:
+            raise ConfigError(
+                f"REGROUP_REDIS_URL_FILE is {path!r}, which cannot be read: {error.strerror}."
+            ) from error
+    if not text:
+        raise ConfigError(
+            "No Redis is named. Give --redis-url redis://HOST:PORT, "
+            "or set REGROUP_REDIS_URL or REGROUP_REDIS_URL_FILE."
+        )
+    if not text.startswith(("redis://", "rediss://", "unix://")):
+        raise ConfigError("The Redis URL must begin with redis://, rediss:// or unix://.")
+    return text
+
+
+def _read_name(text: str) -> str:
+    name = text or socket.gethostname()
+    if not _NAME.match(name):
+        raise ConfigError(
+            f"--name is {name!r}. Write letters, digits, dots, dashes and underscores, at most 63, "
+            "beginning with a letter or digit."
+        )
+    return name
+
+
+def _read_data(text: str) -> Path:
+    if not text:
+        raise ConfigError("No data folder is named. Give --data FOLDER or REGROUP_DATA.")
+    return Path(text).expanduser().absolute()
+
+
+def _read_slots(text: str) -> int | None:
+    if text == "gpus":
+        return None
+    if not text.isdecimal() or not 1 <= int(text) <= 4096:
+        raise ConfigError(f"--slots is {text!r}. Write how many workers may run here, 1 to 4096, or gpus.")
+    return int(text)
+
+
+def _read_python(text: str) -> str:
+    if not text:
+        return sys.executable
+    found = shutil.which(text)
+    if found is None:
+        raise ConfigError(f"--python is {text!r}, which is no program that can be run here.")
+    return str(Path(found).absolute())

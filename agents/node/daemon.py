@@ -1,0 +1,122 @@
+"""Wires the daemon together, and holds the order of its start and of its end."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+
+from ..bundle import list_bundles
+from ..wire.events import NodeStarted, NodeStopping
+from .commands import Node
+from .config import Config, ConfigError
+from .heartbeat import Heartbeat
+from .inbox import Inbox
+from .journal import NodeJournal
+from .link import connect, keep_doing, start_loop
+from .probes.facts import gather_facts
+from .probes.gpus import find_gpus
+from .requests import Requests
+from .shipper import Shipper
+from .supervisor import Supervisor
+from .tail import needs_shipping, tail_node
+
+log = logging.getLogger("regroup.agent")
+
+LAST_WORDS_S = 1.0
+"""What the daemon's own last record may take to reach Redis."""
+
+
+def count_slots(config: Config) -> int:
+    """Raises ``ConfigError`` where one for each GPU is asked for and there is none."""
+    if config.slots is not None:
+        return config.slots
+    gpus, note = find_gpus()
+    if not gpus:
+        raise ConfigError(
+            f"--slots is gpus, and the GPUs of this machine are: {note}. Write a number instead."
+        )
+    return len(gpus)
+
+
+class Daemon:
+    def __init__(self, config: Config, slots: int) -> None:
+        self._config = config
+        self._slots = slots
+        self._stopping = threading.Event()
+        self._journal = NodeJournal(config.data, config.name)
+        self._shipper = Shipper(connect(config.redis_url), config.name, tail_node(self._journal))
+        self._journal.on_record = self._shipper.wake
+        self._supervisor = Supervisor(config, slots, self._journal, self._shipper.add)
+        self._inbox = Inbox(connect(config.redis_url), Node(config, self._supervisor), self._journal)
+
+    def run(self) -> int:
+        """Returns once a signal asks for the end. Runners are left as they are."""
+        signals = _watch_signals()
+        log.info("node agent started node=%s pid=%s slots=%s", self._config.name, os.getpid(), self._slots)
+        self._start()
+        name = signal.Signals(os.read(signals, 1)[0]).name
+        self._stop(name)
+        log.info("node agent ends, its runners go on node=%s signal=%s", self._config.name, name)
+        return 0
+
+    def _start(self) -> None:
+        config, stopping = self._config, self._stopping
+        heartbeat = Heartbeat(
+            connect(config.redis_url), config.name, self._slots, self._supervisor.load, stopping
+        )
+        requests = Requests(connect(config.redis_url), config.name, config.data)
+        # Adopting comes first, so that the first heartbeat already tells the slots that are free.
+        self._supervisor.adopt_all()
+        start_loop(heartbeat.step, stopping, "heartbeat")
+        self._ship()
+        start_loop(self._supervisor.step, stopping, "supervisor")
+        start_loop(requests.step, stopping, "requests")
+        threading.Thread(target=self._record_facts, name="facts", daemon=True).start()
+        self._inbox.resume()
+        self._supervisor.settle_unstarted()
+        start_loop(self._inbox.step, stopping, "inbox")
+
+    def _ship(self) -> None:
+        for bundle in list_bundles(self._config.data):
+            if needs_shipping(bundle):
+                self._shipper.add(bundle)
+        self._shipping = start_loop(self._shipper.step, self._stopping, "shipper")
+
+    def _record_facts(self) -> None:
+        facts = gather_facts(self._config, self._slots)
+        self._journal.record(NodeStarted, pid=os.getpid(), facts=facts)
+
+    def _stop(self, signal_name: str) -> None:
+        self._journal.record(NodeStopping, reason=f"The node agent was asked to end ({signal_name}).")
+        self._stopping.set()
+        self._shipper.wake()
+        last = threading.Thread(target=self._ship_last, name="last", daemon=True)
+        last.start()
+        last.join(LAST_WORDS_S)
+
+    def _ship_last(self) -> None:
+        self._shipping.join()
+        done = threading.Event()
+
+        def ship() -> None:
+            self._shipper.ship_last()
+            done.set()
+
+        keep_doing(ship, done, "last words")
+
+
+def _watch_signals() -> int:
+    """The end of a pipe from which the number of each signal that ends the daemon can be read.
+
+    A pipe, because a handler may not take the locks that an event or a queue would need.
+    """
+    reader, writer = os.pipe()
+
+    def note(number: int, _frame: object) -> None:
+        os.write(writer, bytes([number]))
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, note)
+    return reader

@@ -1,0 +1,74 @@
+"""The sign of life: a lease in Redis, renewed every second. It also says when Redis is lost and found."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import threading
+from collections.abc import Callable
+
+from redis import Redis
+from redis.exceptions import RedisError
+
+from .. import procs
+from ..wire import streams
+from ..wire.plain import now
+
+log = logging.getLogger("regroup.agent")
+
+PERIOD_S = 1.0
+
+Load = Callable[[], tuple[int, list[str]]]
+"""Gives the free slots and the attempts that run here."""
+
+
+class Heartbeat:
+    def __init__(self, redis: Redis, node: str, slots: int, load: Load, stopping: threading.Event) -> None:
+        self._redis = redis
+        self._node = node
+        self._slots = slots
+        self._load = load
+        self._stopping = stopping
+        self._boot_id = procs.boot_id()
+        self._is_lost = False
+
+    def step(self) -> None:
+        try:
+            self._beat()
+        except RedisError as error:
+            self._say_lost(error)
+            raise
+        if self._is_lost:
+            self._is_lost = False
+            log.info("redis is back node=%s", self._node)
+        self._stopping.wait(PERIOD_S)
+
+    def _beat(self) -> None:
+        pipe = self._redis.pipeline(transaction=False)
+        pipe.set(streams.lease(self._node), self._lease(), ex=streams.LEASE_S)
+        pipe.sadd(streams.NODES, self._node)
+        pipe.execute()
+
+    def _lease(self) -> str:
+        free, attempts = self._load()
+        return json.dumps(
+            {
+                "node": self._node,
+                "pid": os.getpid(),
+                "boot_id": self._boot_id,
+                "slots": self._slots,
+                "free": free,
+                "attempts": attempts,
+                "at": now().isoformat(timespec="milliseconds"),
+            }
+        )
+
+    def _say_lost(self, error: RedisError) -> None:
+        if not self._is_lost:
+            self._is_lost = True
+            log.warning(
+                "redis cannot be used, runners go on and records wait on the disk node=%s error=%s",
+                self._node,
+                error,
+            )

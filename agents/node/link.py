@@ -1,0 +1,60 @@
+"""The way to Redis: connections that fail loudly instead of hanging, and loops that outlive an outage."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+from redis.retry import Retry
+
+log = logging.getLogger("regroup.agent")
+
+BLOCK_S = 2
+"""Seconds that a blocking read waits in Redis."""
+
+_ANSWER_S = 10.0
+"""Silence after which a connection is given up: well above ``BLOCK_S``, so that no blocking read
+runs into it, and finite, so that a peer that vanished without a word is noticed."""
+
+_LONGEST_PAUSE_S = 1.0
+
+
+def connect(url: str) -> Redis:
+    """A client for one thread. It does not retry by itself: its loop does, in ``keep_doing``."""
+    return Redis.from_url(
+        url,
+        decode_responses=True,
+        socket_timeout=_ANSWER_S,
+        socket_connect_timeout=2.0,
+        socket_keepalive=True,
+        retry=Retry(NoBackoff(), 0),
+    )
+
+
+def keep_doing(step: Callable[[], None], stopping: threading.Event, name: str) -> None:
+    """Call ``step`` until it is time to stop. No error ends the loop.
+
+    While Redis cannot be used the pauses grow to a second; who says so is the heartbeat.
+    """
+    pause_s = 0.05
+    while not stopping.is_set():
+        try:
+            step()
+            pause_s = 0.05
+        except RedisError as error:
+            log.debug("redis failed loop=%s error=%r", name, error)
+            stopping.wait(pause_s)
+            pause_s = min(_LONGEST_PAUSE_S, pause_s * 2)
+        except Exception:  # the edge of a loop that must go on
+            log.exception("step failed loop=%s", name)
+            stopping.wait(_LONGEST_PAUSE_S)
+
+
+def start_loop(step: Callable[[], None], stopping: threading.Event, name: str) -> threading.Thread:
+    thread = threading.Thread(target=keep_doing, args=(step, stopping, name), name=name, daemon=True)
+    thread.start()
+    return thread

@@ -1,0 +1,122 @@
+"""What is done once a runner has gone: end what it left, complete its journal, note that nothing remains."""
+
+from __future__ import annotations
+
+import json
+import logging
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from .. import procs
+from ..bundle import Bundle
+from ..journal import Journal, last_line, repair
+from ..wire.events import JournalRepaired, RunnerFinished, RunnerSettled
+from .journal import NodeJournal
+
+log = logging.getLogger("regroup.agent")
+
+Outcome = Literal["failed", "stopped", "unknown"]
+
+_LAST_WORDS_BYTES = 4096
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ending:
+    """All that is known of how a runner went."""
+
+    node: str
+    exit_code: int | None
+    """As ``subprocess`` gives it, negative for a signal. None: it was not our child."""
+    was_started: bool = True
+    stop_asked: bool = False
+    last_words: str = ""
+    """The last line it wrote to its own log."""
+
+
+def last_record(ending: Ending) -> tuple[Outcome, str]:
+    """What to write for a runner that did not write its own end."""
+    said = f" Its last words: {ending.last_words}" if ending.last_words else ""
+    if ending.stop_asked:
+        return "stopped", f"The runner on {ending.node} was stopped; it ended before it could say so itself."
+    if not ending.was_started:
+        return "failed", f"The runner on {ending.node} was never started.{said}"
+    if ending.exit_code is None:
+        return "unknown", (
+            f"The runner on {ending.node} ended, exit status not known: "
+            "the node agent had been started again meanwhile."
+        )
+    if ending.exit_code < 0:
+        return "failed", f"The runner on {ending.node} was killed ({_signal_name(-ending.exit_code)})."
+    return "failed", (
+        f"The runner on {ending.node} ended with exit status {ending.exit_code} "
+        f"before it could say why.{said}"
+    )
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def settle(
+    bundle: Bundle,
+    ending: Ending,
+    journal: NodeJournal,
+    end_marked: Callable[[str], tuple[list[int], list[int]]] = procs.end_marked,
+) -> list[int]:
+    """Gives the pids that had to be ended. Safe to repeat from the start, if the daemon was killed in it.
+
+    Returns only when no process of the bundle is left, as its slots are free then. Processes that
+    do not end, in the kernel's uninterruptible sleep, are named after ten seconds, and waited for.
+    """
+    ended, left = end_marked(bundle.mark)
+    last_seq = _complete_journal(bundle, ending, journal)
+    if bundle.attempt not in journal.memory.settled:
+        journal.record(
+            RunnerSettled,
+            attempt=bundle.attempt,
+            exit_code=ending.exit_code,
+            ended_pids=tuple(ended),
+            unkillable_pids=tuple(left),
+        )
+    while left:
+        log.warning("processes do not end after SIGKILL attempt=%s pids=%s", bundle.attempt, left)
+        _, left = end_marked(bundle.mark)
+    bundle.write_settled(last_seq=last_seq, exit_code=ending.exit_code)
+    return ended
+
+
+def _complete_journal(bundle: Bundle, ending: Ending, journal: NodeJournal) -> int:
+    """Cut a torn last line, add the missing last record. Gives the last sequence number."""
+    mended = repair(bundle.journal)
+    if mended.cut_bytes:
+        journal.record(JournalRepaired, repaired=bundle.source(), cut_bytes=mended.cut_bytes)
+    if _has_finished(bundle.journal):
+        return mended.last_seq
+    outcome, reason = last_record(ending)
+    writer = Journal(bundle.journal, bundle.source(), attempt=bundle.attempt, node=ending.node)
+    try:
+        return writer.record(RunnerFinished, outcome=outcome, reason=reason, inferred=True).seq
+    finally:
+        writer.close()
+
+
+def _has_finished(journal: Path) -> bool:
+    line = last_line(journal)
+    return line is not None and line.seq is not None and json.loads(line.text)["kind"] == "runner_finished"
+
+
+def last_words(log_file: Path) -> str:
+    """The last line that says something, shortened; empty where there is none."""
+    try:
+        with log_file.open("rb") as file:
+            file.seek(max(0, log_file.stat().st_size - _LAST_WORDS_BYTES))
+            lines = file.read().decode("utf-8", "replace").splitlines()
+    except FileNotFoundError:
+        return ""
+    return next((line.strip()[:300] for line in reversed(lines) if line.strip()), "")

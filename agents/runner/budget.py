@@ -1,0 +1,105 @@
+"""Who pays for a restart: one pure answer that all runners of an attempt work out alike.
+
+Before each round every runner publishes its ``Standing`` and reads all others'. What a node
+has missed (a round that formed without it) it learns from the standings of those who were there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from ..wire.events import Cause, Claim, ExitRole
+from ..wire.plain import to_json
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """Where one runner stands when a round forms."""
+
+    node: str
+    round: int
+    """The last round it completed; 0 for none. Its claim is about the end of that round."""
+    spent: dict[str, int] = field(default_factory=dict)
+    """Failure restarts charged so far in this attempt, by node, as far as it knows."""
+    claim: Claim | None = None
+    store: str = ""
+    """``PORT@HOST`` of the round's own store, from the runner of group rank 0 that hosts it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settlement:
+    round: int
+    cause: Cause
+    charged: str | None
+    claims: tuple[Claim, ...]
+    spent: dict[str, int]
+    """By node, with this round's charge in it."""
+
+
+def _order(claim: Claim) -> tuple[float, str]:
+    return (claim.at.timestamp() if claim.at else float("inf"), claim.node)
+
+
+def _merged(standings: list[Standing]) -> dict[str, int]:
+    spent: dict[str, int] = {}
+    for standing in standings:
+        for node, count in standing.spent.items():
+            spent[node] = max(spent.get(node, 0), count)
+    return spent
+
+
+def settle(standings: list[Standing]) -> Settlement:
+    """What the next round is: its number, why it begins, and which node is charged.
+
+    Claims about an older round than the last have been settled by those who completed it.
+    """
+    last = max(standing.round for standing in standings)
+    live = [standing.claim for standing in standings if standing.claim and standing.round == last]
+    claims = sorted((claim for claim in live if claim.role != "none"), key=_order)
+    first = next((claim for claim in claims if claim.role == "cause"), claims[0] if claims else None)
+    spent = _merged(standings)
+    if first is not None:
+        spent[first.node] = spent.get(first.node, 0) + 1
+    return Settlement(
+        round=last + 1,
+        cause="start" if last == 0 else "failure" if first else "membership",
+        charged=first.node if first else None,
+        claims=tuple(claims),
+        spent=spent,
+    )
+
+
+def is_overspent(settlement: Settlement, max_restarts: int) -> bool:
+    """Whether the charged node cannot pay, so that the round must not begin."""
+    return settlement.charged is not None and settlement.spent[settlement.charged] > max_restarts
+
+
+def claim_of(node: str, roles: dict[int, ExitRole], at: datetime) -> Claim:
+    """What a node says of its workers' end. ``roles`` by global rank; ``at`` is that of the first failure."""
+    for role in ("cause", "peer_lost"):
+        ranks = tuple(sorted(rank for rank, its in roles.items() if its == role))
+        if ranks:
+            return Claim(node=node, role="cause" if role == "cause" else "peer_lost", ranks=ranks, at=at)
+    return Claim(node=node, role="none")
+
+
+def must_give_up(claim: Claim, spent: int, max_restarts: int) -> bool:
+    """Whether it is certain, before asking the others, that this node cannot pay for the next round."""
+    return claim.role == "cause" and spent >= max_restarts
+
+
+def standing_to_json(standing: Standing) -> str:
+    return to_json(standing)
+
+
+def standing_from_json(text: str | bytes) -> Standing:
+    values = json.loads(text)
+    known = {field.name for field in dataclasses.fields(Standing)}
+    claim = values.pop("claim", None)
+    if claim is not None:
+        at = datetime.fromisoformat(claim["at"]) if claim["at"] else None
+        claim = Claim(node=claim["node"], role=claim["role"], ranks=tuple(claim["ranks"]), at=at)
+    return Standing(claim=claim, **{key: value for key, value in values.items() if key in known})

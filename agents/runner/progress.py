@@ -1,0 +1,83 @@
+"""What workers report through ``regroup_report``, and when it is worth a record. Pure."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+from ..wire.events import RankProgress
+
+PROGRESS_S = 0.5
+"""At most one record of progress in this time; the first step of a round does not wait."""
+ACTIVITY_S = 2.0
+"""At most one record of activity in this time."""
+
+
+@dataclass(frozen=True)
+class Saved:
+    step: int
+    path: str
+
+
+@dataclass(frozen=True)
+class ResumedFrom:
+    step: int
+    path: str
+
+
+Report = RankProgress | Saved | ResumedFrom
+
+
+def read_report(line: str | bytes, rank: int) -> Report | None:
+    """One line of a rank's report file; None when it is not a report."""
+    try:
+        values = json.loads(line)
+        kind, step = values["kind"], int(values["step"])
+        if kind == "step":
+            total = values.get("total")
+            metrics = {str(name): float(value) for name, value in values.get("metrics", {}).items()}
+            return RankProgress(
+                rank=rank, step=step, total=None if total is None else int(total), metrics=metrics
+            )
+        if kind == "checkpoint":
+            return Saved(step, str(values["path"]))
+        if kind == "resumed":
+            return ResumedFrom(step, str(values["path"]))
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+    return None
+
+
+@dataclass
+class Coalescer:
+    """Keeps the newest progress of each rank of one round until it is due."""
+
+    newest: dict[int, RankProgress] = field(default_factory=dict)
+    changed: bool = False
+    has_reported: bool = False
+    taken_at: float = float("-inf")
+
+    def add(self, progress: RankProgress) -> None:
+        self.newest[progress.rank] = progress
+        self.changed = self.has_reported = True
+
+    def take(self, now: float, flush: bool = False) -> tuple[RankProgress, ...]:
+        """What is due at ``now`` (seconds, monotonic), by rank; empty when nothing is."""
+        if not self.changed or not (flush or now - self.taken_at >= PROGRESS_S):
+            return ()
+        self.changed, self.taken_at = False, now
+        return tuple(self.newest[rank] for rank in sorted(self.newest))
+
+
+@dataclass
+class ActivityGate:
+    """Lets the time of the last output through when it has changed, but not often."""
+
+    last_output: float = 0.0
+    taken_at: float = float("-inf")
+
+    def take(self, last_output: float, now: float) -> bool:
+        if last_output <= self.last_output or now - self.taken_at < ACTIVITY_S:
+            return False
+        self.last_output, self.taken_at = last_output, now
+        return True

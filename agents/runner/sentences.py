@@ -1,0 +1,40 @@
+"""The sentences in which a runner says why it ended. Pure."""
+
+from __future__ import annotations
+
+from .budget import Settlement
+from .exits import say, signal_of
+from .workers import Ended
+
+
+def _left(node: str, spent: int, budget: int) -> str:
+    if budget == 0:
+        return "the job allows no failure restarts (max_restarts 0)"
+    return f"{node} has no failure restarts left ({spent} of {budget} spent)"
+
+
+def describe(ended: Ended, node: str) -> str:
+    """``Rank 3 on node-b was killed by SIGKILL``."""
+    if ended.ending is None:
+        return f"Rank {ended.worker.rank} on {node} did not end, even after SIGKILL"
+    was = "was " if signal_of(ended.ending.code) or ended.role == "stopped" else ""
+    return f"Rank {ended.worker.rank} on {node} {was}{say(ended.ending)}"
+
+
+def cannot_pay(first: Ended, node: str, spent: int, budget: int) -> str:
+    return f"{describe(first, node)}, and {_left(node, spent, budget)}."
+
+
+def cannot_pay_either(settlement: Settlement, budget: int) -> str:
+    """When it has been settled that a node must pay which cannot."""
+    node = str(settlement.charged)
+    claim = next(claim for claim in settlement.claims if claim.node == node)
+    ranks = ", ".join(str(rank) for rank in claim.ranks)
+    return f"Workers failed first on {node} (rank {ranks}), and {_left(node, budget, budget)}."
+
+
+def stuck(node: str, limit_s: float) -> str:
+    return (
+        f"A worker on {node} has been in uninterruptible sleep for {limit_s:.0f} s. "
+        "No signal can end it: see to the device or file system it waits for."
+    )

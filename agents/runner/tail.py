@@ -1,0 +1,113 @@
+"""A thread that follows what the workers of the current round report and write."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import traceback
+from datetime import datetime, timezone
+from pathlib import Path
+
+from ..bundle import Bundle
+from ..journal import Journal
+from ..wire.events import Activity, CheckpointSaved, Progress, RankProgress, Resumed
+from .progress import ActivityGate, Coalescer, Report, ResumedFrom, Saved, read_report
+
+LOOK_S = 0.1
+
+
+class _ReportFile:
+    """One rank's report file, read on from where the last look ended."""
+
+    def __init__(self, path: Path, rank: int) -> None:
+        self._path = path
+        self._rank = rank
+        self._offset = 0
+
+    def read(self) -> list[Report]:
+        try:
+            with self._path.open("rb") as file:
+                file.seek(self._offset)
+                data = file.read()
+        except FileNotFoundError:
+            return []
+        whole = data[: data.rfind(b"\n") + 1]
+        self._offset += len(whole)
+        found = (read_report(line, self._rank) for line in whole.splitlines())
+        return [report for report in found if report is not None]
+
+
+class Tail:
+    """Records progress, checkpoints and activity. Safe to call from the main thread."""
+
+    def __init__(self, bundle: Bundle, journal: Journal) -> None:
+        self._bundle = bundle
+        self._journal = journal
+        self._lock = threading.Lock()
+        self._round = 0
+        self._files: dict[int, _ReportFile] = {}
+        self._progress = Coalescer()
+        self._activity = ActivityGate()
+        threading.Thread(target=self._run, name="tail", daemon=True).start()
+
+    def watch(self, round_number: int, ranks: list[int]) -> None:
+        """From now on the reports are those of this round."""
+        with self._lock:
+            self._round = round_number
+            folders = {rank: self._bundle.rank_folder(round_number, rank) for rank in ranks}
+            self._files = {rank: _ReportFile(path / "report.jsonl", rank) for rank, path in folders.items()}
+            self._progress, self._activity = Coalescer(), ActivityGate()
+
+    def flush(self) -> None:
+        """Record all that has been reported so far."""
+        with self._lock:
+            self._look(flush=True)
+
+    def _run(self) -> None:
+        while True:
+            time.sleep(LOOK_S)
+            try:
+                with self._lock:
+                    self._look()
+            except Exception:  # noqa: BLE001 - recording must never end the job
+                traceback.print_exc(file=sys.stderr)
+
+    def _look(self, flush: bool = False) -> None:
+        for rank, file in self._files.items():
+            for report in file.read():
+                self._take(rank, report)
+        now = time.monotonic()
+        due = self._progress.take(now, flush)
+        if due:
+            self._journal.record(Progress, round=self._round, ranks=due)
+        if self._files and not self._progress.has_reported:
+            self._look_at_logs(now)
+
+    def _take(self, rank: int, report: Report) -> None:
+        if isinstance(report, RankProgress):
+            self._progress.add(report)
+        elif isinstance(report, Saved):
+            self._journal.record(
+                CheckpointSaved, round=self._round, rank=rank, step=report.step, path=report.path
+            )
+        elif isinstance(report, ResumedFrom):
+            self._journal.record(Resumed, round=self._round, rank=rank, step=report.step, path=report.path)
+
+    def _look_at_logs(self, now: float) -> None:
+        last = max((self._last_output(rank) for rank in self._files), default=0.0)
+        if last and self._activity.take(last, now):
+            at = datetime.fromtimestamp(last, timezone.utc)
+            self._journal.record(Activity, round=self._round, last_output_at=at)
+
+    def _last_output(self, rank: int) -> float:
+        """When the rank last wrote, seconds since the epoch; 0 when it has written nothing."""
+        last = 0.0
+        for stream in ("stdout", "stderr"):
+            try:
+                facts = self._bundle.log(self._round, rank, stream).stat()
+            except FileNotFoundError:
+                continue
+            if facts.st_size:
+                last = max(last, facts.st_mtime)
+        return last

@@ -1,0 +1,25 @@
+"""The first moments of a worker: tie its life to the runner's, then become the training command.
+
+``PYTHON -I -S worker_boot.py RUNNER_PID COMMAND ARG…``; the pid stays the same.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+
+PR_SET_PDEATHSIG = 1
+
+
+def main(runner_pid: int, command: list[str]) -> None:
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    # The runner may have died before the line above: then no signal will ever come.
+    if os.getppid() != runner_pid:
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.execv(command[0], command)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2:])

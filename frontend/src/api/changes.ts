@@ -1,0 +1,51 @@
+/** What a person can change at the hub. */
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { client, must } from "./client";
+import { keys } from "./keys";
+import type { FaultIn, JobIn } from "./types";
+
+export function useLogIn() {
+  const cache = useQueryClient();
+  return useMutation({
+    mutationFn: (body: { username: string; password: string }) => must(client.POST("/api/session", { body })),
+    onSuccess: (me) => cache.setQueryData(keys.session, me),
+  });
+}
+
+export function useLogOut() {
+  return useMutation({
+    mutationFn: () => must(client.DELETE("/api/session")),
+    // Nothing that was shown to one person may be left for the next one.
+    onSuccess: () => window.location.assign("/login"),
+  });
+}
+
+export function useChangePassword() {
+  return useMutation({
+    mutationFn: (body: { current: string; new: string }) => must(client.POST("/api/session/password", { body })),
+  });
+}
+
+export function useLaunch() {
+  const cache = useQueryClient();
+  return useMutation({
+    mutationFn: (body: JobIn) => must(client.POST("/api/jobs", { body })),
+    onSuccess: (job) => {
+      cache.setQueryData(keys.job(job.id), job);
+      void cache.invalidateQueries({ queryKey: keys.jobLists });
+    },
+  });
+}
+
+export function useStop(id: number) {
+  return useMutation({
+    mutationFn: (reason: string) =>
+      must(client.POST("/api/jobs/{id}/stop", { params: { path: { id } }, body: { reason } })),
+  });
+}
+
+export function useKill(id: number) {
+  return useMutation({
+    mutationFn: (body: FaultIn) => must(client.POST("/api/jobs/{id}/faults", { params: { path: { id } }, body })),
+  });
+}

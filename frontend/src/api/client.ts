@@ -1,0 +1,86 @@
+/** Talks to the hub's HTTP API with the session's cookie; what the hub refuses becomes a `Refusal`. */
+import createClient, { type Middleware } from "openapi-fetch";
+import type { components, paths } from "./schema";
+
+type ErrorAnswer = components["schemas"]["ErrorAnswer"];
+
+/** What the hub said no to, in its own words. `status` 0: the hub could not be reached. */
+export class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    readonly answer: ErrorAnswer,
+  ) {
+    super(answer.what);
+  }
+
+  get reason(): string {
+    return this.answer.reason;
+  }
+
+  /** The whole of it: what was wrong and what to do. */
+  get sentence(): string {
+    return [this.answer.what, this.answer.what_to_do].filter(Boolean).join(" ");
+  }
+}
+
+const CHANGES = new Set(["POST", "PUT", "PATCH", "DELETE"]);
+
+const withCsrf: Middleware = {
+  onRequest({ request }) {
+    if (CHANGES.has(request.method)) request.headers.set("X-CSRFToken", cookie("regroup_csrf"));
+    return request;
+  },
+};
+
+function cookie(name: string): string {
+  const found = document.cookie.split("; ").find((pair) => pair.startsWith(`${name}=`));
+  return found === undefined ? "" : decodeURIComponent(found.slice(name.length + 1));
+}
+
+const client = createClient<paths>({ baseUrl: window.location.origin, credentials: "same-origin" });
+client.use(withCsrf);
+export { client };
+
+interface Answer<T> {
+  data?: T | undefined;
+  error?: unknown;
+  response: Response;
+}
+
+/** The data of an answer. Throws a `Refusal` for anything but success. */
+export async function must<T>(call: Promise<Answer<T>>): Promise<T> {
+  let answer: Answer<T>;
+  try {
+    answer = await call;
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw new Refusal(0, unreachable());
+  }
+  if (!answer.response.ok) throw new Refusal(answer.response.status, asAnswer(answer.error, answer.response));
+  return answer.data as T;
+}
+
+function unreachable(): ErrorAnswer {
+  return {
+    what: "The hub did not answer.",
+    where: "",
+    what_to_do: "Check that it runs and that this machine reaches it, then try again.",
+    reason: "unreachable",
+    faults: [],
+  };
+}
+
+function asAnswer(error: unknown, response: Response): ErrorAnswer {
+  if (typeof error === "object" && error !== null && "what" in error && "reason" in error) {
+    const answer = error as Partial<ErrorAnswer> & Pick<ErrorAnswer, "what" | "reason">;
+    return { where: "", what_to_do: "", faults: [], ...answer };
+  }
+  const path = new URL(response.url).pathname;
+  return {
+    what: `The hub answered ${path} with status ${response.status} and no explanation.`,
+    where: path,
+    what_to_do: "Look in the hub's log.",
+    reason: "unexplained",
+    faults: [],
+  };
+}

@@ -1,0 +1,160 @@
+/** What pages ask of the hub, one hook for each question. */
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { client, must } from "./client";
+import { keys, type LogAddress } from "./keys";
+import { newerJob } from "./live-frames";
+import type { EventOut, JobOut, LogPage } from "./types";
+
+/** Live frames keep these fresh; they are asked for again only when the socket says so. */
+const LIVE = { staleTime: Infinity } as const;
+
+export function useSession() {
+  return useQuery({
+    queryKey: keys.session,
+    queryFn: () => must(client.GET("/api/session")),
+    retry: false,
+    staleTime: 60_000,
+  });
+}
+
+export function useExample(enabled = true) {
+  return useQuery({
+    queryKey: keys.example,
+    queryFn: () => must(client.GET("/api/example")),
+    retry: false,
+    enabled,
+    staleTime: Infinity,
+  });
+}
+
+export function useJobList(filters: { state: string; q: string }) {
+  return useInfiniteQuery({
+    queryKey: keys.jobList(filters),
+    queryFn: ({ pageParam }) => {
+      const query = { state: filters.state || undefined, q: filters.q || undefined, cursor: pageParam ?? undefined };
+      return must(client.GET("/api/jobs", { params: { query } }));
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next ?? undefined,
+    placeholderData: (previous) => previous,
+    ...LIVE,
+  });
+}
+
+export function useJob(id: number) {
+  const cache = useQueryClient();
+  return useQuery({
+    queryKey: keys.job(id),
+    queryFn: async () => {
+      const got = await must(client.GET("/api/jobs/{id}", { params: { path: { id } } }));
+      return newerJob(cache.getQueryData<JobOut>(keys.job(id)), got);
+    },
+    retry: 1,
+    ...LIVE,
+  });
+}
+
+export function useNodes() {
+  return useQuery({ queryKey: keys.nodes, queryFn: () => must(client.GET("/api/nodes")), ...LIVE });
+}
+
+/** All rounds, lanes and marks; asked for again when `version` has changed. */
+export function useTimeline(id: number, version: number | undefined) {
+  return useQuery({
+    queryKey: [...keys.timeline(id), version],
+    queryFn: () => must(client.GET("/api/jobs/{id}/timeline", { params: { path: { id } } })),
+    placeholderData: (previous) => previous,
+    enabled: version !== undefined,
+    gcTime: 10_000,
+    ...LIVE,
+  });
+}
+
+export interface EventsSoFar {
+  items: EventOut[];
+  next: string | null;
+  more: boolean;
+}
+
+const EVENTS_AT_ONCE = 200;
+
+/** Every event so far, oldest first. Each asking adds what has come since the last one. */
+export function useEvents(id: number, lastEvent: number) {
+  const cache = useQueryClient();
+  const held = cache.getQueryData<EventsSoFar>(keys.events(id));
+  const isBehind = (held?.items.at(-1)?.cursor ?? 0) < lastEvent;
+  return useQuery({
+    queryKey: keys.events(id),
+    queryFn: () => followingEvents(id, cache.getQueryData<EventsSoFar>(keys.events(id))),
+    refetchInterval: (query) => (query.state.data?.more || isBehind ? 400 : false),
+    ...LIVE,
+  });
+}
+
+async function followingEvents(id: number, held: EventsSoFar | undefined): Promise<EventsSoFar> {
+  const query = { after: held?.next ?? undefined, limit: EVENTS_AT_ONCE };
+  const page = await must(client.GET("/api/jobs/{id}/events", { params: { path: { id }, query } }));
+  const more = page.items.length === EVENTS_AT_ONCE;
+  return { items: [...(held?.items ?? []), ...page.items], next: page.next ?? held?.next ?? null, more };
+}
+
+/** Lines of one file as far as they were fetched. `previous` null: they begin at its beginning. */
+export interface LogSoFar extends LogPage {
+  caughtUpAt: number;
+}
+
+/** The end of a worker's output; while `follow`, what is written to it is added each second. */
+export function useLog(of: LogAddress | null, follow: boolean) {
+  const cache = useQueryClient();
+  const queryKey = of === null ? ["jobs", "log", "none"] : keys.log(of);
+  return useQuery({
+    queryKey,
+    queryFn: () => followingLines(of as LogAddress, cache.getQueryData<LogSoFar>(queryKey)),
+    enabled: of !== null,
+    refetchInterval: follow ? 1000 : false,
+    retry: false,
+    staleTime: 1000,
+  });
+}
+
+function askLog(of: LogAddress, where: { after?: string; before?: string }): Promise<LogPage> {
+  const { job: id, ...which } = of;
+  const query = { ...which, ...where, limit: 500 };
+  return must(client.GET("/api/jobs/{id}/logs", { params: { path: { id }, query } }));
+}
+
+async function followingLines(of: LogAddress, held: LogSoFar | undefined): Promise<LogSoFar> {
+  if (held === undefined || held.items.length === 0 || held.next === null) {
+    return { ...(await askLog(of, {})), caughtUpAt: Date.now() };
+  }
+  const page = await askLog(of, { after: held.next });
+  const items = page.items.length === 0 ? held.items : [...held.items, ...page.items];
+  return { ...page, items, next: page.next ?? held.next, previous: held.previous, caughtUpAt: Date.now() };
+}
+
+/** Puts the lines before the first held one in front of it. */
+export function useOlderLines(of: LogAddress | null) {
+  const cache = useQueryClient();
+  return async () => {
+    const held = of && cache.getQueryData<LogSoFar>(keys.log(of));
+    if (!of || !held?.previous) return 0;
+    const page = await askLog(of, { before: held.previous });
+    cache.setQueryData<LogSoFar>(keys.log(of), (now) => {
+      if (now === undefined || now.previous !== held.previous) return now;
+      return { ...now, items: [...page.items, ...now.items], previous: page.previous };
+    });
+    return page.items.length;
+  };
+}
+
+/** A command on its way: asked for each 200 ms until it has ended. */
+export function useCommand(id: string | null) {
+  return useQuery({
+    queryKey: keys.command(id ?? "none"),
+    queryFn: () => must(client.GET("/api/commands/{id}", { params: { path: { id: id as string } } })),
+    enabled: id !== null,
+    refetchInterval: (query) => (query.state.data?.is_final ? false : 200),
+    retry: true,
+    retryDelay: 500,
+  });
+}

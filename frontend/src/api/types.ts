@@ -1,0 +1,27 @@
+/** Names for the shapes of the API. They are generated; none is written by hand. */
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
+
+export type Me = Schemas["Me"];
+export type JobIn = Schemas["JobIn"];
+export type JobOut = Schemas["JobOut"];
+export type JobSummary = Schemas["JobSummary"];
+export type JobPage = Schemas["JobPage"];
+export type WorkerOut = Schemas["WorkerOut"];
+export type MemberOut = Schemas["MemberOut"];
+export type FailureOut = Schemas["FailureOut"];
+export type FaultIn = Schemas["FaultIn"];
+export type CommandOut = Schemas["CommandOut"];
+export type TimelineOut = Schemas["TimelineOut"];
+export type RoundOut = Schemas["RoundOut"];
+export type LaneOut = Schemas["LaneOut"];
+export type SpanOut = Schemas["SpanOut"];
+export type MarkOut = Schemas["MarkOut"];
+export type EventOut = Schemas["EventOut"];
+export type EventPage = Schemas["EventPage"];
+export type LogPage = Schemas["LogPage"];
+export type LogLineOut = Schemas["LogLineOut"];
+export type NodeOut = Schemas["NodeOut"];
+export type NodePage = Schemas["NodePage"];
+export type SpecIn = Schemas["SpecIn"];

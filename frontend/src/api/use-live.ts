@@ -1,0 +1,22 @@
+/** The one live socket as React sees it. */
+import { createContext, useContext, useEffect, useSyncExternalStore } from "react";
+import type { Live, LiveStatus } from "./live";
+
+export const LiveContext = createContext<Live | null>(null);
+
+function useLiveSocket(): Live {
+  const live = useContext(LiveContext);
+  if (live === null) throw new Error("a view outside of LiveProvider asked for the live socket");
+  return live;
+}
+
+/** Keeps what the query cache holds of that topic live for as long as the view is there. */
+export function useTopic(topic: string): void {
+  const live = useLiveSocket();
+  useEffect(() => live.subscribe(topic), [live, topic]);
+}
+
+export function useLiveStatus(): LiveStatus {
+  const live = useLiveSocket();
+  return useSyncExternalStore(live.onStatus, live.status);
+}

@@ -1,0 +1,13 @@
+/** The hub's clock as this page knows it, so that ages are right on a machine whose clock is wrong. */
+
+let offsetMs = 0;
+
+export function setServerTime(iso: string): void {
+  const server = Date.parse(iso);
+  if (!Number.isNaN(server)) offsetMs = server - Date.now();
+}
+
+/** Milliseconds since the epoch by the hub's clock. */
+export function serverNow(): number {
+  return Date.now() + offsetMs;
+}

@@ -1,0 +1,16 @@
+import { serverNow } from "@/lib/clock";
+import { formatAge, formatMoment } from "@/lib/format";
+import { useTick } from "./use-tick";
+
+/** How long ago something was, ticking, by the hub's clock. */
+export function Age({ at, suffix = "" }: { at: string; suffix?: string }) {
+  useTick();
+  const seconds = (serverNow() - Date.parse(at)) / 1000;
+  const text = formatAge(seconds);
+  return (
+    <time dateTime={at} title={formatMoment(at)} className="num">
+      {text}
+      {text === "now" ? "" : suffix}
+    </time>
+  );
+}

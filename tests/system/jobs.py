@@ -1,0 +1,102 @@
+"""What a person does with jobs, through the public API alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.waiting import wait_until
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+Json = dict[str, Any]
+
+
+def launch(api: httpx.Client, **spec: Any) -> int:
+    """Create a job and give its id."""
+    answer = api.post("/api/jobs", json=spec)
+    assert answer.status_code == 201, answer.text
+    return int(answer.json()["id"])
+
+
+def launch_char_lm(api: httpx.Client, checkpoints: Path, *, steps: int = 5000, **spec: Any) -> int:
+    """The checkpointing example on two nodes with two workers each, unless told otherwise."""
+    wanted: Json = {
+        "name": "char-lm",
+        "nnodes": "1:3",
+        "nodes": 2,
+        "nproc_per_node": 2,
+        "max_restarts": 3,
+        "script": str(EXAMPLES / "char_lm.py"),
+        "args": [
+            "--steps",
+            str(steps),
+            "--checkpoint-dir",
+            str(checkpoints),
+            "--checkpoint-every",
+            "10",
+            "--pace",
+            "0.05",
+        ],
+    }
+    return launch(api, **(wanted | spec))
+
+
+def job(api: httpx.Client, job_id: int) -> Json:
+    answer = api.get(f"/api/jobs/{job_id}")
+    assert answer.status_code == 200, answer.text
+    found: Json = answer.json()
+    return found
+
+
+def wait_job(api: httpx.Client, job_id: int, what: str, timeout_s: float = 60.0, **expected: Any) -> Json:
+    """Wait until the job's answer has all the expected values; gives that answer."""
+
+    def holds() -> Json | None:
+        seen = job(api, job_id)
+        last.update(seen)
+        return seen if all(seen[key] == value for key, value in expected.items()) else None
+
+    last: Json = {}
+    try:
+        return wait_until(holds, timeout_s, what)
+    except AssertionError as error:
+        told = {key: last.get(key) for key in ("state", "state_reason", "round", "world_size", "restarts")}
+        raise AssertionError(f"{error}\nthe job was: {told}") from None
+
+
+def worker(seen: Json, rank: int) -> Json:
+    found: Json = next(w for w in seen["workers"] if w["rank"] == rank)
+    return found
+
+
+def kill(api: httpx.Client, seen: Json, rank: int, reason: str = "to see it come back") -> httpx.Response:
+    """Press Kill for a rank, as seen in that answer."""
+    target = worker(seen, rank)
+    return api.post(
+        f"/api/jobs/{seen['id']}/faults",
+        json={
+            "kind": "kill_worker",
+            "rank": rank,
+            "signal": "SIGKILL",
+            "reason": reason,
+            "if": {"round": target["round"], "pid": target["pid"], "attempt": seen["attempt_id"]},
+        },
+    )
+
+
+def wait_command(api: httpx.Client, command_id: str, timeout_s: float = 15.0) -> Json:
+    """Wait until a command is closed by evidence, a refusal or its deadline."""
+
+    def closed() -> Json | None:
+        found: Json = api.get(f"/api/commands/{command_id}").json()
+        return found if found["is_final"] else None
+
+    return wait_until(closed, timeout_s, f"command {command_id} to be closed")
+
+
+def stop(api: httpx.Client, job_id: int, timeout_s: float = 40.0) -> Json:
+    assert api.post(f"/api/jobs/{job_id}/stop", json={"reason": "the test is over"}).status_code == 200
+    return wait_job(api, job_id, "the job to be stopped", timeout_s, state="stopped")

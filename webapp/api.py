@@ -1,0 +1,25 @@
+"""The HTTP API: one object that holds every app's routes, and the rule for who may use them."""
+
+from __future__ import annotations
+
+from ninja import NinjaAPI
+
+from . import errors
+from .accounts.api import router as accounts
+from .accounts.auth import BY_ROLE
+from .fleet.api import router as fleet
+from .health import router as health
+from .jobs.api import router as jobs
+
+api = NinjaAPI(
+    title="Regroup",
+    version="1",
+    description="The control room for PyTorch Elastic jobs.",
+    urls_namespace="api",
+    auth=BY_ROLE,
+)
+errors.install(api)
+api.add_router("", accounts)
+api.add_router("", jobs)
+api.add_router("", fleet)
+api.add_router("", health)

@@ -1,0 +1,33 @@
+"""Celery's app: short tasks that decide and write rows. None of them waits for a training job."""
+
+from __future__ import annotations
+
+import os
+
+from celery import Celery
+from django.conf import settings
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
+
+app = Celery("regroup")
+app.conf.update(
+    broker_url=settings.REDIS_URL,
+    result_backend=None,
+    task_ignore_result=True,
+    task_acks_late=False,
+    task_serializer="json",
+    accept_content=["json"],
+    task_default_queue="regroup",
+    timezone="UTC",
+    broker_connection_retry_on_startup=True,
+    broker_transport_options={"visibility_timeout": 60, "socket_connect_timeout": 2, "global_keyprefix": "regroup:"},
+    worker_hijack_root_logger=False,
+    worker_redirect_stdouts=False,
+)
+# Each entry expires before the next few are due, so that they never pile up while no worker runs.
+app.conf.beat_schedule = {
+    "reconcile": {"task": "regroup.reconcile", "schedule": 1.0, "options": {"expires": 2}},
+    "place": {"task": "regroup.place_queued", "schedule": 1.0, "options": {"expires": 2}},
+    "expire": {"task": "regroup.expire_commands", "schedule": 2.0, "options": {"expires": 4}},
+}
+app.autodiscover_tasks(["webapp.jobs"])

@@ -1,0 +1,138 @@
+"""Typed reads of the environment. Nonsense is refused with one sentence; a fresh clone needs no variable at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+_TRUE, _FALSE = frozenset({"1", "true", "yes", "on"}), frozenset({"", "0", "false", "no", "off"})
+_REDIS_SCHEMES = frozenset({"redis", "rediss", "unix"})
+_POSTGRES_SCHEMES = frozenset({"postgres", "postgresql"})
+
+
+class BadSetting(ImproperlyConfigured):
+    """An environment variable that makes no sense. The text is one sentence for the person who set it."""
+
+
+def read_flag(name: str) -> bool:
+    """Raises ``BadSetting`` for anything that is neither yes nor no."""
+    text = os.environ.get(name, "").strip().lower()
+    if text in _TRUE or text in _FALSE:
+        return text in _TRUE
+    raise BadSetting(f"{name} is {text!r}; write 1 for yes or 0 for no.")
+
+
+def read_list(name: str, default: list[str]) -> list[str]:
+    """Comma-separated values; blanks are dropped."""
+    text = os.environ.get(name)
+    return default if text is None else [part.strip() for part in text.split(",") if part.strip()]
+
+
+def read_secret(name: str) -> str | None:
+    """The value of ``NAME``, or the content of the file that ``NAME_FILE`` names.
+
+    Raises:
+        BadSetting: both are set, or the file cannot be read.
+    """
+    value, file = os.environ.get(name), os.environ.get(f"{name}_FILE")
+    if value and file:
+        raise BadSetting(f"{name} and {name}_FILE are both set; keep one of them.")
+    if not file:
+        return value or None
+    try:
+        return Path(file).read_text().strip()
+    except OSError as error:
+        raise BadSetting(
+            f"{name}_FILE names {file}, which cannot be read ({error.strerror}); make it readable, or unset it."
+        ) from error
+
+
+def data_folder() -> Path:
+    """``REGROUP_DATA`` as an absolute path, made when it is not there.
+
+    Raises:
+        BadSetting: it cannot be made.
+    """
+    folder = Path(os.environ.get("REGROUP_DATA") or "data").expanduser().resolve()
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise BadSetting(
+            f"REGROUP_DATA names {folder}, which cannot be made ({error.strerror}); choose another folder."
+        ) from error
+    return folder
+
+
+def redis_url() -> str:
+    """``REGROUP_REDIS_URL`` or the content of ``REGROUP_REDIS_URL_FILE``; by default a server on this machine."""
+    url = read_secret("REGROUP_REDIS_URL") or "redis://127.0.0.1:6379/0"
+    if urlsplit(url).scheme not in _REDIS_SCHEMES:
+        raise BadSetting("REGROUP_REDIS_URL is no Redis address; write it as redis://HOST:PORT/0.")
+    return url
+
+
+def database(data: Path) -> dict[str, Any]:
+    """Django's entry for the database: a SQLite file in the data folder, or what ``REGROUP_DATABASE_URL`` says."""
+    url = read_secret("REGROUP_DATABASE_URL")
+    return _sqlite(data / "regroup.sqlite3") if url is None else _postgres(url)
+
+
+def _sqlite(path: Path) -> dict[str, Any]:
+    """Writers queue up for at most 20 s: with IMMEDIATE none of them fails half-way for having read first."""
+    options = {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": "PRAGMA journal_mode=WAL"}
+    return {"ENGINE": "django.db.backends.sqlite3", "NAME": path, "OPTIONS": options}
+
+
+def _postgres(url: str) -> dict[str, Any]:
+    parts = urlsplit(url)
+    if parts.scheme not in _POSTGRES_SCHEMES or not parts.path.strip("/"):
+        raise BadSetting(
+            "REGROUP_DATABASE_URL is no PostgreSQL address; write it as postgres://USER:PASSWORD@HOST:PORT/NAME."
+        )
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.strip("/")),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": parts.hostname or "",
+        "PORT": str(parts.port or ""),
+        "CONN_HEALTH_CHECKS": True,
+    }
+
+
+def secret_key(data: Path) -> str:
+    """The key that signs sessions, from ``REGROUP_SECRET_KEY_FILE``; made once when the file is not there.
+
+    Of several processes that start at the same time one makes it, and all get the same.
+    """
+    path = Path(os.environ.get("REGROUP_SECRET_KEY_FILE") or data / "secret_key")
+    try:
+        if not path.exists():
+            _make_secret(path)
+        key = path.read_text().strip()
+    except OSError as error:
+        raise BadSetting(
+            f"The secret key in {path} cannot be read or made ({error.strerror}); "
+            "make it readable, or name another file in REGROUP_SECRET_KEY_FILE."
+        ) from error
+    if len(key) < 32:
+        raise BadSetting(f"The secret key in {path} is shorter than 32 characters; delete the file to get a new one.")
+    return key
+
+
+def _make_secret(path: Path) -> None:
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(secrets.token_urlsafe(48) + "\n")
+    try:
+        # A link refuses to replace, so that the first one to get here wins.
+        path.hardlink_to(aside)
+    except FileExistsError:
+        pass
+    finally:
+        aside.unlink()

@@ -1,0 +1,65 @@
+"""Rows of the fleet as answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+
+from django.utils import timezone
+
+from webapp.masking import mask
+
+from .leases import state_after
+from .models import Command, CommandState, Node
+from .schemas import CommandOut, NodeJob, NodeOut
+
+NOT_ASKED = frozenset({"id", "kind", "deadline_s", "by", "why"})
+"""Fields of a wire command that its answer has in places of their own."""
+
+JobsOn = Callable[[Iterable[str]], dict[str, list[NodeJob]]]
+"""What runs on each of these nodes. The apps above know, this one does not."""
+
+
+def silence_of(node: Node, now: datetime) -> float | None:
+    """Seconds since the last sign of life; None when there was none yet."""
+    if node.last_heard_at is None:
+        return None
+    return max(0.0, (now - node.last_heard_at).total_seconds())
+
+
+def node_out(node: Node, jobs: list[NodeJob], now: datetime | None = None) -> NodeOut:
+    silent_s = silence_of(node, now or timezone.now())
+    return NodeOut(
+        name=node.name,
+        state=state_after(silent_s).value,
+        silent_s=None if silent_s is None else round(silent_s, 1),
+        last_heard_at=node.last_heard_at,
+        registered_at=node.registered_at,
+        agent_started_at=node.agent_started_at,
+        slots=node.slots,
+        slots_free=max(0, node.slots - sum(job.slots for job in jobs)),
+        jobs=jobs,
+        facts=node.facts,
+    )
+
+
+def command_out(command: Command) -> CommandOut:
+    """Give rows with their ``by`` selected."""
+    return CommandOut(
+        id=str(command.id),
+        kind=command.kind,
+        node=command.node,
+        job=command.job,
+        attempt=command.attempt,
+        state=command.state,
+        is_final=CommandState(command.state).is_final,
+        reason=command.reason,
+        evidence=command.evidence,
+        by=command.by.username if command.by else "regroup",
+        why=command.why,
+        asked={key: value for key, value in mask(command.body).items() if key not in NOT_ASKED},
+        created_at=command.created_at,
+        sent_at=command.sent_at,
+        received_at=command.received_at,
+        ended_at=command.ended_at,
+    )

@@ -1,0 +1,39 @@
+"""Hiding what looks like a secret before it is shown: values of environments, passwords in addresses."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+MASK = "••••••"
+
+_PART = re.compile(r"[^A-Za-z0-9]+")
+_ENDS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS", "DSN")
+_WORDS = frozenset({"PRIVATE", "AUTH", "AUTHORIZATION", "COOKIE", "PASS"})
+_PASSWORD_IN_URL = re.compile(r"(?<=://)([^:/@\s]*):([^/@\s]+)@")
+
+
+def looks_secret(name: str) -> bool:
+    """Whether a variable of that name holds a secret, by the words it is made of."""
+    parts = [part for part in _PART.split(name.upper()) if part]
+    return any(part.endswith(_ENDS) or part in _WORDS for part in parts)
+
+
+def mask_env(env: dict[str, Any]) -> dict[str, Any]:
+    """The same names; the values of those that look secret hidden, and passwords in addresses."""
+    return {name: MASK if looks_secret(name) and value != "" else _mask_text(value) for name, value in env.items()}
+
+
+def _mask_text(value: Any) -> Any:
+    return _PASSWORD_IN_URL.sub(rf"\1:{MASK}@", value) if isinstance(value, str) else value
+
+
+def mask(value: Any) -> Any:
+    """A copy of plain JSON values in which every ``env`` object is masked, however deep it lies."""
+    if isinstance(value, list):
+        return [mask(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: mask_env(item) if key == "env" and isinstance(item, dict) else mask(item) for key, item in value.items()
+    }

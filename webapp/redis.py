@@ -1,0 +1,31 @@
+"""The connections to Redis: one quick to give up, one that may wait."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import redis
+from django.conf import settings
+
+TIMEOUT_S = 2.0
+
+
+def get_redis() -> redis.Redis:
+    """For short questions: an answer within 2 s, or a ``redis.RedisError``."""
+    return _quick(settings.REDIS_URL)
+
+
+def get_blocking_redis() -> redis.Redis:
+    """For calls that wait on the server, such as XREAD with BLOCK: never times out by itself."""
+    return _patient(settings.REDIS_URL)
+
+
+@cache
+def _quick(url: str) -> redis.Redis:
+    return redis.Redis.from_url(url, socket_timeout=TIMEOUT_S, socket_connect_timeout=TIMEOUT_S)
+
+
+@cache
+def _patient(url: str) -> redis.Redis:
+    # redis-py 8 sets 5 s where nothing is said, which breaks every longer wait.
+    return redis.Redis.from_url(url, socket_timeout=None, socket_connect_timeout=TIMEOUT_S)

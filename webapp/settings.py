@@ -1,0 +1,104 @@
+"""Django's settings. Everything that differs between installations is read in ``env``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from . import env
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = env.data_folder()
+FRONTEND = ROOT / "frontend" / "dist"
+
+DEBUG = env.read_flag("REGROUP_DEBUG")
+SECRET_KEY = env.secret_key(DATA)
+ALLOWED_HOSTS = env.read_list("REGROUP_ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+REDIS_URL = env.redis_url()
+DATABASES = {"default": env.database(DATA)}
+EXAMPLES_DIR = Path(os.environ.get("REGROUP_EXAMPLES_DIR") or ROOT / "examples")
+"""Where the nodes find the examples too. The form offers them only where this folder is."""
+
+ROOT_URLCONF = "webapp.urls"
+ASGI_APPLICATION = "webapp.asgi.application"
+AUTH_USER_MODEL = "accounts.Account"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+USE_TZ = True
+TIME_ZONE = "UTC"
+APPEND_SLASH = False
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+    "channels",
+    "ninja",
+    "webapp.accounts",
+    "webapp.events",
+    "webapp.fleet",
+    "webapp.jobs",
+    "webapp.ingest",
+]
+
+MIDDLEWARE = [
+    "webapp.middleware.ApiErrors",
+    "django.middleware.security.SecurityMiddleware",
+    "webapp.middleware.ContentPolicy",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+TEMPLATES = [{"BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True}]
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+
+SESSION_COOKIE_NAME = "regroup_session"
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_HTTPONLY = True
+CSRF_COOKIE_NAME = "regroup_csrf"
+CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_HTTPONLY = False  # the page reads it and sends it back as X-CSRFToken
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+
+STATIC_URL = "/static/"
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_MAX_AGE = 3600
+WHITENOISE_IMMUTABLE_FILE_TEST = r"^/assets/.+-[\w-]{8}\.\w+$"
+"""Vite puts a hash of the content into these names."""
+if FRONTEND.is_dir():
+    WHITENOISE_ROOT = FRONTEND
+
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        # redis-py 8 gives idle connections up after 5 s unless told otherwise.
+        "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_timeout": None}], "prefix": "regroup"},
+    }
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": "INFO"},
+    "loggers": {
+        # Each answer with 4xx is the client's business; those with 5xx are logged where they are made.
+        "django.request": {"level": "CRITICAL"},
+        "django": {"handlers": [], "propagate": True, "level": "WARNING"},
+    },
+}

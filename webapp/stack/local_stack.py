@@ -1,0 +1,162 @@
+"""The life of the local stack: brought up, watched, and ended with nothing left behind."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import leftovers, manage
+from .checks import require_built, require_free_port
+from .environment import stack_environment
+from .options import ROOT, StackOptions
+from .readiness import find_missing, last_lines
+from .stop_signals import StopSignals
+from .supervision import Supervisor
+from .valkey import configure
+
+START_TIMEOUT_S = 60.0
+JOBS_TIMEOUT_S = 9
+"""What the nodes have to end the training jobs."""
+JOBS_BUDGET_S = 11.0
+"""The same with the start of the command that asks for it."""
+PROGRAMS_BUDGET_S = 14.0
+"""By then all programs have ended by themselves; all these are counted from the request to stop."""
+
+
+def say(text: str) -> None:
+    """A line for the terminal. A terminal that is gone is no reason to stop in the middle."""
+    with suppress(OSError):
+        print(text, flush=True)  # noqa: T201 - this is the output of the command
+
+
+@dataclass(frozen=True)
+class LocalStack:
+    """All parts of one run, configured but not yet started."""
+
+    options: StackOptions
+    signals: StopSignals
+    supervisor: Supervisor
+    environment: dict[str, str]
+    redis_url: str
+    mark: str
+
+    def run(self, password: str | None) -> int:
+        """Start everything, wait for a request to stop, end everything. Gives the exit status."""
+        try:
+            self.supervisor.start()
+            if self._wait_until_up():
+                self._report(password)
+            self._watch()
+        finally:
+            clean = self._end()
+        return 0 if clean else 1
+
+    def _wait_until_up(self) -> bool:
+        """Wait for all parts; says which is missing and its last lines when the time is up."""
+        say(f"Starting Regroup with {self.options.nodes} nodes of {self.options.slots} slots …")
+        deadline = time.monotonic() + START_TIMEOUT_S
+        missing: dict[str, str] = {"supervisor": "it has not been asked"}
+        while missing and time.monotonic() < deadline and not self.supervisor.has_ended():
+            if self.signals.wait(0.2):
+                return False
+            missing = find_missing(self.options, self.supervisor, self.redis_url)
+        for name, reason in missing.items():
+            log = self.options.log_of(name)
+            say(f"{name} has not come up: {reason}. Its last lines, from {log}:\n{last_lines(log)}")
+        if missing:
+            say("Trying on; Ctrl-C ends Regroup.")
+        return not missing
+
+    def _report(self, password: str | None) -> None:
+        file = self.options.data / "operator_password"
+        say(f"\nRegroup runs at {self.options.url}")
+        if password:
+            say(f"Log in as {manage.OPERATOR} with the password {password} (kept in {file}).")
+        else:
+            say(f"Log in as {manage.OPERATOR}; the password of the first run is in {file}.")
+        say(f"Logs are in {self.options.logs}. Ctrl-C stops all jobs and ends Regroup.")
+
+    def _watch(self) -> None:
+        """Wait for a request to stop. The supervisor restarts what dies; we restart the supervisor."""
+        while not self.signals.wait(1.0):
+            if self.supervisor.has_ended():
+                say("The supervisor has ended unexpectedly; ending its programs and starting it again.")
+                leftovers.end_services(self.mark)
+                self.supervisor.start()
+
+    def _end(self) -> bool:
+        """The ladder: stop the jobs, end the programs, kill what is left. Whether nothing had to be killed.
+
+        A further Ctrl-C cuts the present rung short.
+        """
+        begun = time.monotonic()
+        say("\nStopping the jobs …")
+        self._stop_jobs(begun + JOBS_BUDGET_S)
+        say("Ending Regroup …")
+        self._end_programs(begun + PROGRAMS_BUDGET_S)
+        killed = leftovers.kill_all(self.mark)
+        self.supervisor.tidy()
+        if killed:
+            say("Had to kill what did not end by itself: " + ", ".join(killed))
+        say(f"Ended after {time.monotonic() - begun:.1f} s; no process is left.")
+        return not killed
+
+    def _stop_jobs(self, deadline: float) -> None:
+        """Ask the hub to stop all jobs, and wait for the evidence."""
+        seen = self.signals.count
+        command = manage.start_manage(
+            self.options,
+            self.environment,
+            *("stop_jobs", "--reason", "make run was ended", "--timeout", str(JOBS_TIMEOUT_S)),
+        )
+        while command.poll() is None and time.monotonic() < deadline:
+            if self.signals.wait(0.1, seen):
+                break
+        self._report_jobs(command, self.options.log_of("stop_jobs"))
+
+    def _report_jobs(self, command: subprocess.Popen[bytes], log: Path) -> None:
+        if command.poll() is None:
+            command.kill()
+            command.wait()
+            say("The jobs did not stop in time; their processes will be killed.")
+        elif command.returncode != 0:
+            say(f"Not all jobs could be stopped. The last lines, from {log}:\n{last_lines(log, 3)}")
+
+    def _end_programs(self, deadline: float) -> None:
+        seen = self.signals.count
+        self.supervisor.ask_to_end()
+        while not self.supervisor.has_ended() and time.monotonic() < deadline:
+            if self.signals.wait(0.05, seen):
+                break
+        self.supervisor.kill()
+
+
+def _end_leftovers(mark: str) -> None:
+    ended = leftovers.end_services(mark)
+    if ended:
+        say(f"Ended {len(ended)} processes that an earlier run on this data folder had left behind.")
+
+
+def run_stack(options: StackOptions) -> int:
+    """Run Regroup on this machine until it is asked to stop. Gives the exit status.
+
+    The data folder must be prepared and held by this process.
+
+    Raises:
+        CannotStart: what is needed is missing; nothing has been left running.
+    """
+    signals = StopSignals()
+    mark = leftovers.mark_of(options.data)
+    _end_leftovers(mark)
+    require_built(ROOT)
+    require_free_port(options.port)
+    valkey = None if options.redis_url else configure(options)
+    redis_url = valkey.url if valkey else str(options.redis_url)
+    environment = stack_environment(options, redis_url)
+    manage.migrate(options, environment)
+    password = manage.make_first_account(options, environment)
+    supervisor = Supervisor(options, valkey, environment)
+    return LocalStack(options, signals, supervisor, environment, redis_url, mark).run(password)
