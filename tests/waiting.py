@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 T = TypeVar("T")
 
 
-def wait_until(condition: Callable[[], T], timeout_s: float = 20.0, what: str = "") -> T:
+def wait_until(
+    condition: Callable[[], T | None | Literal[False]], timeout_s: float = 20.0, what: str = ""
+) -> T:
     """Call ``condition`` until it gives something truthy, and return that.
 
     Raises:

@@ -10,6 +10,7 @@ from .accounts.auth import BY_ROLE
 from .fleet.api import router as fleet
 from .health import router as health
 from .jobs.api import router as jobs
+from .jobs.nodes_api import router as nodes
 
 api = NinjaAPI(
     title="Regroup",
@@ -21,5 +22,6 @@ api = NinjaAPI(
 errors.install(api)
 api.add_router("", accounts)
 api.add_router("", jobs)
+api.add_router("", nodes)
 api.add_router("", fleet)
 api.add_router("", health)

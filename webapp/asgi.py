@@ -15,5 +15,6 @@ http = get_asgi_application()
 from webapp.accounts.socket import SocketAuth  # noqa: E402
 from webapp.live.consumer import LiveConsumer  # noqa: E402
 
-sockets = URLRouter([path("ws/live", LiveConsumer.as_asgi())])  # type: ignore[arg-type]  # an ASGI app is a view here
+# Django's path() is typed for views; Channels gives it ASGI apps.
+sockets = URLRouter([path("ws/live", LiveConsumer.as_asgi())])  # type: ignore[arg-type,list-item]
 application = ProtocolTypeRouter({"http": http, "websocket": SocketAuth(sockets)})

@@ -20,7 +20,13 @@ app.conf.update(
     task_default_queue="regroup",
     timezone="UTC",
     broker_connection_retry_on_startup=True,
-    broker_transport_options={"visibility_timeout": 60, "socket_connect_timeout": 2, "global_keyprefix": "regroup:"},
+    broker_transport_options={
+        "visibility_timeout": 60,
+        "socket_connect_timeout": 2,
+        "global_keyprefix": "regroup:celery:",
+        # Whoever sends a task gives up at once when the broker is down; the worker reconnects by its own rule.
+        "max_retries": 0,
+    },
     worker_hijack_root_logger=False,
     worker_redirect_stdouts=False,
 )

@@ -1,4 +1,4 @@
-"""Typed reads of the environment. Nonsense is refused with one sentence; a fresh clone needs no variable at all."""
+"""Typed reads of the environment. Nonsense is refused with one sentence; a fresh clone needs no variable."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def read_secret(name: str) -> str | None:
         return Path(file).read_text().strip()
     except OSError as error:
         raise BadSetting(
-            f"{name}_FILE names {file}, which cannot be read ({error.strerror}); make it readable, or unset it."
+            f"{name}_FILE names {file}, which cannot be read ({error.strerror}); make it so, or unset it."
         ) from error
 
 
@@ -69,7 +69,7 @@ def data_folder() -> Path:
 
 
 def redis_url() -> str:
-    """``REGROUP_REDIS_URL`` or the content of ``REGROUP_REDIS_URL_FILE``; by default a server on this machine."""
+    """``REGROUP_REDIS_URL``, or what its ``_FILE`` holds; by default a server on this machine."""
     url = read_secret("REGROUP_REDIS_URL") or "redis://127.0.0.1:6379/0"
     if urlsplit(url).scheme not in _REDIS_SCHEMES:
         raise BadSetting("REGROUP_REDIS_URL is no Redis address; write it as redis://HOST:PORT/0.")
@@ -77,7 +77,7 @@ def redis_url() -> str:
 
 
 def database(data: Path) -> dict[str, Any]:
-    """Django's entry for the database: a SQLite file in the data folder, or what ``REGROUP_DATABASE_URL`` says."""
+    """Django's entry for the database: a SQLite file in the data folder, or ``REGROUP_DATABASE_URL``."""
     url = read_secret("REGROUP_DATABASE_URL")
     return _sqlite(data / "regroup.sqlite3") if url is None else _postgres(url)
 
@@ -121,7 +121,9 @@ def secret_key(data: Path) -> str:
             "make it readable, or name another file in REGROUP_SECRET_KEY_FILE."
         ) from error
     if len(key) < 32:
-        raise BadSetting(f"The secret key in {path} is shorter than 32 characters; delete the file to get a new one.")
+        raise BadSetting(
+            f"The secret key in {path} is shorter than 32 characters; delete the file to get a new one."
+        )
     return key
 
 

@@ -84,17 +84,28 @@ def problem_of_status(status: int, method: str, path: str) -> Problem:
     """For answers that Django made without saying more than a status."""
     match status:
         case 404:
-            return Problem(404, "not_found", f"There is no {path}.", where="path", what_to_do="See /api/docs.")
+            return Problem(
+                404, "not_found", f"There is no {path}.", where="path", what_to_do="See /api/docs."
+            )
         case 405:
             return Problem(
-                405, "method_not_allowed", f"{path} does not take {method}.", where="method", what_to_do="See /api/docs."
+                405,
+                "method_not_allowed",
+                f"{path} does not take {method}.",
+                where="method",
+                what_to_do="See /api/docs.",
             )
         case 500:
             return _internal()
         case 503:
             return _database_silent()
         case _:
-            return Problem(status, "refused", f"{method} {path} was refused with status {status}.", what_to_do="See /api/docs.")
+            return Problem(
+                status,
+                "refused",
+                f"{method} {path} was refused with status {status}.",
+                what_to_do="See /api/docs.",
+            )
 
 
 def answer_for(error: Exception, request_line: str) -> Problem:
@@ -128,7 +139,9 @@ def _refused(error: HttpError) -> Problem:
             what_to_do="Reload the page, or use a bearer token.",
         )
     if error.status_code == 400:
-        return Problem(400, "unreadable", "The body is not valid JSON.", where="body", what_to_do="Send one JSON object.")
+        return Problem(
+            400, "unreadable", "The body is not valid JSON.", where="body", what_to_do="Send one JSON object."
+        )
     return Problem(error.status_code, "refused", error.message)
 
 
@@ -154,7 +167,7 @@ def _sentence(item: Any) -> str:
 def install(api: NinjaAPI) -> None:
     """Make every error of that API an ``ErrorAnswer``."""
 
-    def answer(request: HttpRequest, error: Exception) -> HttpResponse:
+    def answer(request: HttpRequest, error: Any) -> HttpResponse:
         problem = answer_for(error, f"{request.method} {request.path}")
         return api.create_response(request, problem.answer(), status=problem.status)
 

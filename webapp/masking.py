@@ -8,7 +8,18 @@ from typing import Any
 MASK = "••••••"
 
 _PART = re.compile(r"[^A-Za-z0-9]+")
-_ENDS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS", "DSN")
+_ENDS = (
+    "KEY",
+    "TOKEN",
+    "SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "PWD",
+    "PASSPHRASE",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "DSN",
+)
 _WORDS = frozenset({"PRIVATE", "AUTH", "AUTHORIZATION", "COOKIE", "PASS"})
 _PASSWORD_IN_URL = re.compile(r"(?<=://)([^:/@\s]*):([^/@\s]+)@")
 
@@ -21,7 +32,9 @@ def looks_secret(name: str) -> bool:
 
 def mask_env(env: dict[str, Any]) -> dict[str, Any]:
     """The same names; the values of those that look secret hidden, and passwords in addresses."""
-    return {name: MASK if looks_secret(name) and value != "" else _mask_text(value) for name, value in env.items()}
+    return {
+        name: MASK if looks_secret(name) and value != "" else _mask_text(value) for name, value in env.items()
+    }
 
 
 def _mask_text(value: Any) -> Any:
@@ -35,5 +48,6 @@ def mask(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     return {
-        key: mask_env(item) if key == "env" and isinstance(item, dict) else mask(item) for key, item in value.items()
+        key: mask_env(item) if key == "env" and isinstance(item, dict) else mask(item)
+        for key, item in value.items()
     }

@@ -49,7 +49,9 @@ class ApiErrors:
         if not request.path.startswith("/api/"):
             return response
         response.setdefault("Cache-Control", "no-store")
-        if response.status_code < 400 or response.headers.get("Content-Type", "").startswith("application/json"):
+        if response.status_code < 400 or response.headers.get("Content-Type", "").startswith(
+            "application/json"
+        ):
             return response
         return _as_json(problem_of_status(response.status_code, request.method or "", request.path), response)
 

@@ -13,7 +13,6 @@ from torch.distributed.elastic.agent.server.local_elastic_agent import LocalElas
 
 from ..bundle import Bundle
 from ..journal import Journal
-from ..procs import ref_of_child
 from ..wire.events import (
     Cause,
     Claim,
@@ -21,7 +20,6 @@ from ..wire.events import (
     RendezvousCompleted,
     RestartBegun,
     WorkerExited,
-    WorkerRef,
     WorkersFinished,
     WorkersStarted,
     WorkersStarting,
@@ -30,12 +28,11 @@ from ..wire.spec import StartMessage
 from .budget import Settlement, Standing, claim_of, is_overspent, must_give_up, settle
 from .command import tied_command
 from .destinations import Destinations
-from .exits import say, signal_of
 from .rendezvous.handler import Formed, Handler
-from .sentences import cannot_pay, cannot_pay_either, stuck
+from .sentences import cannot_pay, cannot_pay_either, facts_of, stuck
 from .stopping import StopRequest
 from .tail import Tail
-from .workers import Ended, Workers
+from .workers import Ended, Workers, name_processes
 
 CAUSE_S = 0.3
 """How long a failure whose cause is not seen yet may wait for it to show."""
@@ -69,6 +66,7 @@ class Agent(LocalElasticAgent):
         self._restart_cause: Cause = "start"
         self._spent: dict[str, int] = {message.node: message.spent}
         self.round = 0
+        self._members: tuple[str, ...] = ()
         self.torch_counter = 0
         self.given_up: str | None = None
         handler.my_standing = self._standing
@@ -80,7 +78,14 @@ class Agent(LocalElasticAgent):
         return self._spent.get(self._message.node, 0)
 
     def _standing(self) -> Standing:
-        return Standing(node=self._message.node, round=self.round, spent=self._spent, claim=self._claim)
+        return Standing(
+            node=self._message.node,
+            round=self.round,
+            spent=self._spent,
+            members=self._members,
+            claim=self._claim,
+            hosts_store=self._message.hosts_store,
+        )
 
     # -- rendezvous --
 
@@ -98,6 +103,7 @@ class Agent(LocalElasticAgent):
 
     def _accept(self, settlement: Settlement, formed: Formed, group: WorkerGroup) -> None:
         self.round, self._spent, self._claim = settlement.round, settlement.spent, None
+        self._members = formed.nodes
         self._journal.record(
             RendezvousCompleted,
             round=settlement.round,
@@ -142,17 +148,9 @@ class Agent(LocalElasticAgent):
     def _name_workers(self, group: WorkerGroup) -> Workers:
         handlers = self._pcontext.subprocess_handlers  # type: ignore[union-attr]
         processes = {local_rank: handler.proc for local_rank, handler in handlers.items()}
-        refs, folders = {}, {}
-        for worker in group.workers:
-            pid = processes[worker.local_rank].pid
-            refs[worker.local_rank] = WorkerRef(
-                rank=worker.global_rank,
-                local_rank=worker.local_rank,
-                pid=pid,
-                start_time=ref_of_child(pid).start_time,
-            )
-            folders[worker.local_rank] = self._bundle.rank_folder(self.round, worker.global_rank)
-        return Workers(processes, refs, folders)
+        ranks = {worker.local_rank: worker.global_rank for worker in group.workers}
+        folders = {local: self._bundle.rank_folder(self.round, rank) for local, rank in ranks.items()}
+        return Workers(processes, name_processes(processes, ranks), folders)
 
     def _stop_workers(self, worker_group: WorkerGroup) -> None:
         self._end_workers()
@@ -249,19 +247,7 @@ class Agent(LocalElasticAgent):
 
     def _record_exits(self, exits: list[Ended]) -> None:
         for ended in exits:
-            ending = ended.ending
-            code = ending.code if ending else None
-            self._journal.record(
-                WorkerExited,
-                at=ended.at,
-                round=self.round,
-                worker=ended.worker,
-                exit_code=code if code is not None and code >= 0 else None,
-                signal=signal_of(code) if code is not None else None,
-                role=ended.role,
-                said=say(ending) if ending else "did not end, even after SIGKILL",
-                error=ending.error if ending else None,
-            )
+            self._journal.record(WorkerExited, round=self.round, **facts_of(ended))
 
 
 def _worker_spec(message: StartMessage, handler: Handler) -> WorkerSpec:

@@ -34,7 +34,6 @@ from .stopping import StopRequest, StopRequested
 SUCCEEDED = "all ranks ended with 0"
 ALONE_S = 10.0
 """How long the node that hosts the store waits, beyond the grace of workers, for the others to go."""
-_HOST_KEY = "regroup/host"
 
 
 @dataclass(frozen=True)
@@ -46,17 +45,11 @@ class Place:
     listen_fd: int | None
 
 
-def _open_store(place: Place, conf: RdzvConf, node: str, stop: StopRequest) -> TCPStore:
+def _open_store(place: Place, conf: RdzvConf, stop: StopRequest) -> TCPStore:
     if place.listen_fd is None:
         wait_reachable(place.host, place.port, conf.join_timeout, stop.pause)
         return connect_store(place.host, place.port, conf.read_timeout)
-    store = host_store(place.host, place.listen_fd, conf.read_timeout)
-    store.set(_HOST_KEY, node)
-    return store
-
-
-def _host_of(store: TCPStore) -> str | None:
-    return str(store.get(_HOST_KEY).decode()) if store.check([_HOST_KEY]) else None
+    return host_store(place.host, place.listen_fd, conf.read_timeout)
 
 
 class Attempt:
@@ -67,7 +60,6 @@ class Attempt:
         self._conf, self._stop = conf, stop
         self._handler: Handler | None = None
         self._agent: Agent | None = None
-        self._store_host: str | None = None
         # torch would put its own handlers over ours; it is given a signal that nobody sends.
         os.environ[TORCH_SIGNALS] = "SIGRTMAX"
 
@@ -93,8 +85,7 @@ class Attempt:
 
     def _run(self, place: Place) -> Ending:
         try:
-            store = _open_store(place, self._conf, self._message.node, self._stop)
-            self._store_host = _host_of(store)
+            store = _open_store(place, self._conf, self._stop)
             self._handler = Handler(store, self._message, self._conf, self._stop.pause, self._record_joined)
             check_files(self._message.spec, self._message.node)
             if self._message.spec.workdir:
@@ -145,7 +136,9 @@ class Attempt:
         )
 
     def _say_store_lost(self, place: Place) -> str:
-        host = f"store host {self._store_host}" if self._store_host else "host of the store"
+        formed = self._handler.formed if self._handler else None
+        name = formed.store_host if formed else None
+        host = f"store host {name}" if name else "host of the store"
         return (
             f"The {host} was lost: the rendezvous store at {join_endpoint(place.host, place.port)} "
             "does not answer any more, and with it the attempt ends."

@@ -24,9 +24,13 @@ class Standing:
     """The last round it completed; 0 for none. Its claim is about the end of that round."""
     spent: dict[str, int] = field(default_factory=dict)
     """Failure restarts charged so far in this attempt, by node, as far as it knows."""
+    members: tuple[str, ...] = ()
+    """The nodes of that round."""
     claim: Claim | None = None
+    hosts_store: bool = False
+    """Whether it hosts the attempt's store."""
     store: str = ""
-    """``PORT@HOST`` of the round's own store, from the runner of group rank 0 that hosts it."""
+    """``HOST:PORT`` of the round's own store, from the runner of group rank 0 that hosts it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,15 +55,26 @@ def _merged(standings: list[Standing]) -> dict[str, int]:
     return spent
 
 
+def _first(claims: list[Claim], lost: set[str]) -> Claim | None:
+    """The claim that is charged: the first cause, else the first that lost a peer.
+
+    Where a whole node has gone, the peers that were lost were its own: nobody pays for that.
+    """
+    causes = [claim for claim in claims if claim.role == "cause"]
+    return next(iter(causes or ([] if lost else claims)), None)
+
+
 def settle(standings: list[Standing]) -> Settlement:
     """What the next round is: its number, why it begins, and which node is charged.
 
     Claims about an older round than the last have been settled by those who completed it.
     """
     last = max(standing.round for standing in standings)
-    live = [standing.claim for standing in standings if standing.claim and standing.round == last]
+    of_last = [standing for standing in standings if standing.round == last]
+    members = {node for standing in of_last for node in standing.members}
+    live = [standing.claim for standing in of_last if standing.claim]
     claims = sorted((claim for claim in live if claim.role != "none"), key=_order)
-    first = next((claim for claim in claims if claim.role == "cause"), claims[0] if claims else None)
+    first = _first(claims, lost=members - {standing.node for standing in of_last})
     spent = _merged(standings)
     if first is not None:
         spent[first.node] = spent.get(first.node, 0) + 1
@@ -102,4 +117,5 @@ def standing_from_json(text: str | bytes) -> Standing:
     if claim is not None:
         at = datetime.fromisoformat(claim["at"]) if claim["at"] else None
         claim = Claim(node=claim["node"], role=claim["role"], ranks=tuple(claim["ranks"]), at=at)
+    values["members"] = tuple(values.get("members", ()))
     return Standing(claim=claim, **{key: value for key, value in values.items() if key in known})

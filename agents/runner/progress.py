@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
 
 from ..wire.events import RankProgress
@@ -28,6 +29,12 @@ class ResumedFrom:
 Report = RankProgress | Saved | ResumedFrom
 
 
+def _read_metrics(values: dict[str, object]) -> dict[str, float]:
+    """Numbers only: JSON, and so the browser, knows no NaN."""
+    numbers = {str(name): float(value) for name, value in values.items()}  # type: ignore[arg-type]
+    return {name: number for name, number in numbers.items() if math.isfinite(number)}
+
+
 def read_report(line: str | bytes, rank: int) -> Report | None:
     """One line of a rank's report file; None when it is not a report."""
     try:
@@ -35,7 +42,7 @@ def read_report(line: str | bytes, rank: int) -> Report | None:
         kind, step = values["kind"], int(values["step"])
         if kind == "step":
             total = values.get("total")
-            metrics = {str(name): float(value) for name, value in values.get("metrics", {}).items()}
+            metrics = _read_metrics(values.get("metrics", {}))
             return RankProgress(
                 rank=rank, step=step, total=None if total is None else int(total), metrics=metrics
             )

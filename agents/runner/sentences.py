@@ -1,10 +1,27 @@
-"""The sentences in which a runner says why it ended. Pure."""
+"""How a runner says what became of a worker, and why it ended itself. Pure."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from .budget import Settlement
 from .exits import say, signal_of
 from .workers import Ended
+
+
+def facts_of(ended: Ended) -> dict[str, Any]:
+    """The fields of a ``WorkerExited`` record that say how a worker ended."""
+    ending = ended.ending
+    code = ending.code if ending else None
+    return {
+        "at": ended.at,
+        "worker": ended.worker,
+        "exit_code": code if code is not None and code >= 0 else None,
+        "signal": signal_of(code) if code is not None else None,
+        "role": ended.role,
+        "said": say(ending) if ending else "did not end, even after SIGKILL",
+        "error": ending.error if ending else None,
+    }
 
 
 def _left(node: str, spent: int, budget: int) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from ..procs import ref_of_child
 from ..wire.events import ExitRole, WorkerError, WorkerRef
 from ..wire.plain import now
 from .exits import Ending, role_of
@@ -59,6 +60,30 @@ def _read_error_file(path: Path) -> WorkerError | None:
     return error
 
 
+def name_processes(
+    processes: dict[int, subprocess.Popen[bytes]], ranks: dict[int, int]
+) -> dict[int, WorkerRef]:
+    """Who they are, before anybody waits for them. Both by local rank; ``ranks`` are global."""
+    return {
+        local_rank: WorkerRef(
+            rank=ranks[local_rank],
+            local_rank=local_rank,
+            pid=process.pid,
+            start_time=ref_of_child(process.pid).start_time,
+        )
+        for local_rank, process in processes.items()
+    }
+
+
+def _sweep(pid: int) -> None:
+    """End what a worker left in its process group, such as loaders of data.
+
+    Only right after it was waited for: later its pid may be somebody else's.
+    """
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+
+
 class Workers:
     """The processes torch has started for a round, with their names and their folders."""
 
@@ -95,6 +120,8 @@ class Workers:
         for local_rank, process in self._processes.items():
             if local_rank not in self.ended and process.poll() is not None:
                 ended = Ended(self.refs[local_rank], self._ending(local_rank, process.returncode), now())
+                if ended.role != "finished":
+                    _sweep(process.pid)
                 self.ended[local_rank] = ended
                 fresh.append(ended)
         return fresh
@@ -119,7 +146,6 @@ class Workers:
             while self.is_running() and time.monotonic() < deadline:
                 time.sleep(LOOK_S)
                 fresh += self.look()
-        self._sweep()
         return fresh + self._give_up_on_the_rest()
 
     def _send(self, signum: signal.Signals) -> None:
@@ -128,12 +154,6 @@ class Workers:
                 self._sent[local_rank] = signum.name
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signum)
-
-    def _sweep(self) -> None:
-        """End what the workers left in their process groups, such as loaders of data."""
-        for process in self._processes.values():
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
 
     def _give_up_on_the_rest(self) -> list[Ended]:
         left = [Ended(ref, None, now()) for local, ref in self.refs.items() if local not in self.ended]

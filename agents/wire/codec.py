@@ -11,7 +11,15 @@ from .commands import AnyCommand, AnyRequest, LogSlice, LogSliceAnswer
 from .events import AnyEvent
 from .plain import to_json
 
-__all__ = ["Unreadable", "UnknownKind", "read_answer", "read_command", "read_event", "read_request", "to_json"]
+__all__ = [
+    "Unreadable",
+    "UnknownKind",
+    "read_answer",
+    "read_command",
+    "read_event",
+    "read_request",
+    "to_json",
+]
 
 _events: TypeAdapter[AnyEvent] = TypeAdapter(Annotated[AnyEvent, Field(discriminator="kind")])
 _commands: TypeAdapter[AnyCommand] = TypeAdapter(Annotated[AnyCommand, Field(discriminator="kind")])

@@ -126,6 +126,9 @@ class RunnerState:
     expected: tuple[str, ...] = ()
     workers: tuple[WorkerState, ...] = ()
     reports_progress: bool = False
+    progress_at: datetime | None = None
+    pace: float | None = None
+    """Steps per second of the slowest rank, smoothed. None until two reports have come."""
     last_output_at: datetime | None = None
     checkpoint_step: int | None = None
     resumed_step: int | None = None
@@ -212,6 +215,8 @@ def _formed(state: RunnerState, event: RendezvousCompleted, node: str) -> Runner
         joined=event.nodes,
         workers=(),
         reports_progress=False,
+        progress_at=None,
+        pace=None,
         last_output_at=None,
         resumed_step=None,
         charged=state.charged + (event.charged == node),
@@ -233,7 +238,33 @@ def _progressed(state: RunnerState, event: Progress) -> RunnerState:
             progress_at=event.at,
         )
 
-    return replace(state, workers=tuple(map(updated, state.workers)), reports_progress=True)
+    workers = tuple(map(updated, state.workers))
+    return replace(
+        state,
+        workers=workers,
+        reports_progress=True,
+        progress_at=event.at,
+        pace=_pace(state, slowest_step(workers), event.at),
+    )
+
+
+def slowest_step(workers: tuple[WorkerState, ...]) -> int | None:
+    """The step that all reporting workers have reached."""
+    return min((worker.step for worker in workers if worker.step is not None), default=None)
+
+
+_SMOOTHING = 0.25
+
+
+def _pace(state: RunnerState, step: int | None, at: datetime) -> float | None:
+    before = slowest_step(state.workers)
+    if before is None or step is None or state.progress_at is None:
+        return state.pace
+    passed_s = (at - state.progress_at).total_seconds()
+    if passed_s <= 0 or step < before:
+        return state.pace
+    newest = (step - before) / passed_s
+    return newest if state.pace is None else state.pace + _SMOOTHING * (newest - state.pace)
 
 
 def _exited(state: RunnerState, event: WorkerExited) -> RunnerState:
@@ -254,5 +285,6 @@ def _ended(state: RunnerState, event: RunnerFinished) -> RunnerState:
         workers=workers,
         outcome=event.outcome,
         reason=event.reason,
+        charged=max(state.charged, event.charged),
         torch_counter=max(state.torch_counter, event.torch_counter),
     )

@@ -56,3 +56,9 @@ def node_source(node: str, journal_id: str) -> str:
 def runner_source(attempt: str, node: str, incarnation: int) -> str:
     """Source name of one runner's journal. ``incarnation`` tells runners of one bundle apart."""
     return f"run/{attempt}/{node}/{incarnation}"
+
+
+INGEST = "regroup:hub:ingest"
+"""Ingest's own sign of life: a string that lives ``INGEST_S`` and is renewed each second."""
+
+INGEST_S = 60

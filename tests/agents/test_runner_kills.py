@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.agents.runner_harness import Attempt, Runner
+from tests.agents.runner_harness import ROOT, Attempt, Runner
 
 KILLS = 5
 
@@ -44,3 +44,29 @@ def test_several_kills_in_a_row_on_two_nodes_are_charged_once_each(tmp_path: Pat
                 assert formed["charged"] == ("node-a" if number % 2 else "node-b")
         assert charged(a) == charged(b) == [None, "node-a", "node-b", "node-a", "node-b", "node-a"]
         assert [record["nodes"] for record in a.records("rendezvous_completed")] == [["node-a", "node-b"]] * 6
+
+
+def test_the_step_goes_on_from_the_newest_checkpoint(tmp_path: Path) -> None:
+    arguments = (
+        "--steps",
+        "40",
+        "--checkpoint-every",
+        "5",
+        "--pace",
+        "0.02",
+        "--checkpoint-dir",
+        str(tmp_path),
+    )
+    with Attempt(tmp_path, script=str(ROOT / "examples" / "char_lm.py"), args=arguments) as attempt:
+        (runner,) = attempt.start("node-a")
+        saved = runner.wait_for("checkpoint_saved")
+        assert Path(saved["path"], "complete").exists()
+        runner.kill(1, rank=0)
+        resumed = runner.wait_for("resumed", round=2)
+        assert resumed["step"] >= saved["step"]
+        assert runner.wait_for_step(2, beyond=resumed["step"])
+        assert runner.finish()["outcome"] == "succeeded"
+        first = runner.records("progress")
+        steps = [rank["step"] for record in first if record["round"] == 2 for rank in record["ranks"]]
+        assert (min(steps) > resumed["step"], max(steps)) == (True, 40)
+        assert runner.records("checkpoint_saved")[-1]["step"] == 40

@@ -1,4 +1,4 @@
-"""A runner from its first record to its last: in order, stopped, killed, signalled, and seen from inside a worker."""
+"""A runner from its first record to its last: in order, stopped, killed, signalled, seen by a worker."""
 
 from __future__ import annotations
 

@@ -73,12 +73,10 @@ def test_a_failure_after_others_have_finished_brings_everybody_back(tmp_path: Pa
 
 
 def test_a_node_that_leaves_costs_the_others_no_failure_restart(tmp_path: Path) -> None:
-    script = write_script(tmp_path, COUNTER)
-    conf = {"last_call_timeout": "1"}
-    with Attempt(tmp_path, nnodes="1:2", nproc_per_node=1, rdzv_conf=conf, script=script) as attempt:
+    conf, endless = {"last_call_timeout": "1"}, ("--steps", "100000", "--pace", "0.01")
+    with Attempt(tmp_path, nnodes="1:2", nproc_per_node=1, rdzv_conf=conf, args=endless) as attempt:
         a, b = attempt.start("node-a", "node-b")
         a.wait_for_step(1)
-        b.wait_for("workers_started")
         b.process.terminate()
         assert b.finish()["outcome"] == "stopped"
         second = a.wait_for("rendezvous_completed", round=2)

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from agents import procs
-from tests.system.jobs import job, kill, launch_char_lm, stop, wait_command, wait_job, worker
+from tests.system.jobs import Json, job, kill, launch_char_lm, stop, wait_command, wait_job, worker
 from tests.waiting import wait_until
 
 KILLS = int(os.environ.get("REGROUP_TEST_KILLS", "5"))
 
 
-def _wait_trained(api: httpx.Client, job_id: int, steps: int, **expected: object) -> dict:  # type: ignore[type-arg]
-    seen = wait_job(api, job_id, f"training {expected}", state="training", **expected)
-    return wait_until(
-        lambda: (now := job(api, job_id))["step"] is not None and now["step"] >= steps and now,
-        60,
-        f"step {steps} after {seen['step']}",
-    )
+def _wait_trained(api: httpx.Client, job_id: int, steps: int, **expected: Any) -> Json:
+    """Wait until the job trains in that round, and has come at least to that step."""
+    wait_job(api, job_id, f"training {expected}", state="training", **expected)
+
+    def has_come() -> Json | None:
+        now = job(api, job_id)
+        return now if now["step"] is not None and now["step"] >= steps else None
+
+    return wait_until(has_come, 60, f"step {steps}")
 
 
 def test_a_killed_worker_comes_back_in_a_new_round_and_spends_one_restart(
@@ -84,7 +87,12 @@ def test_kills_in_a_row_are_one_failure_restart_each(operator: httpx.Client, tmp
         answer = kill(operator, seen, rank=(number * 3) % 4)
         assert answer.status_code == 202, answer.text
         seen = wait_job(
-            operator, job_id, f"kill {number} to be recovered", state="training", round=number + 1, world_size=4
+            operator,
+            job_id,
+            f"kill {number} to be recovered",
+            state="training",
+            round=number + 1,
+            world_size=4,
         )
         assert seen["restarts"]["failure"] == number
         assert seen["restarts"]["membership"] == 0

@@ -78,12 +78,13 @@ def test_a_full_fleet_keeps_the_job_queued_and_says_which_slots_are_missing(
     holder = launch_char_lm(operator, tmp_path, nnodes="3", nodes=3)
     wait_job(operator, holder, "the first job to train", state="training", world_size=6)
     waiting = launch(operator, script=str(EXAMPLES / "minimal.py"), nnodes="1", nproc_per_node=2)
-    seen = wait_until(
-        lambda: (now := job(operator, waiting))["state"] == "queued" and "slot" in now["state_reason"] and now,
-        20,
-        "the second job to say what it waits for",
-    )
-    assert "node-1" in seen["state_reason"]
+
+    def says_why() -> str | None:
+        now = job(operator, waiting)
+        says = str(now["state_reason"])
+        return says if now["state"] == "queued" and "slot" in says else None
+
+    assert "node-1" in wait_until(says_why, 20, "the second job to say what it waits for")
     stop(operator, holder)
     wait_job(operator, waiting, "the queued job to start when slots are free", round=1)
     stop(operator, waiting)

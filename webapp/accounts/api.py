@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from django.contrib.auth import logout
 from django.http import HttpRequest, HttpResponse
@@ -14,7 +14,7 @@ from webapp.schemas import ErrorAnswer
 
 from .auth import ANYBODY_KNOWN, account_of
 from .models import Account
-from .schemas import LogIn, Me, NewPassword
+from .schemas import LogIn, Me, NewPassword, RoleWord
 from .sessions import change_password, log_in
 
 router = Router(tags=["session"])
@@ -22,7 +22,7 @@ ERRORS: dict[int, Any] = {401: ErrorAnswer, 403: ErrorAnswer, 422: ErrorAnswer, 
 
 
 def _me(account: Account) -> Me:
-    return Me(name=account.username, role=account.role)
+    return Me(name=account.username, role=cast(RoleWord, account.role))
 
 
 @router.get("/session", response={200: Me, 401: ErrorAnswer}, auth=None)

@@ -24,7 +24,7 @@ def require_role(account: Account, method: str) -> None:
         "not_an_operator",
         f"{account.username} is a viewer, and this needs an operator.",
         where="account",
-        what_to_do="Ask an operator to do it, or to give you that role with manage.py make_user NAME --role operator.",
+        what_to_do="Ask an operator to do it, or to make you one: manage.py make_user NAME --role operator.",
     )
 
 

@@ -6,6 +6,8 @@ from typing import Literal
 
 from ninja import Schema
 
+RoleWord = Literal["viewer", "operator"]
+
 
 class LogIn(Schema):
     username: str
@@ -14,7 +16,7 @@ class LogIn(Schema):
 
 class Me(Schema):
     name: str
-    role: Literal["viewer", "operator"]
+    role: RoleWord
 
 
 class NewPassword(Schema):

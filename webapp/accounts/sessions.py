@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from urllib.parse import urlsplit
 
 from django.contrib.auth import authenticate, login, update_session_auth_hash
 from django.contrib.auth.password_validation import validate_password
@@ -23,8 +24,10 @@ def log_in(request: HttpRequest, username: str, password: str) -> Account:
     """Open a session.
 
     Raises:
-        Problem: 401 for a wrong name or password, 429 after five of them within a minute.
+        Problem: 401 for a wrong name or password, 429 after five of them within a minute, 403 when another
+            site's page asks.
     """
+    _refuse_other_sites(request)
     address = str(request.META.get("REMOTE_ADDR") or "")
     _refuse_guessing(username, address)
     account = authenticate(request, username=username, password=password)
@@ -40,6 +43,20 @@ def log_in(request: HttpRequest, username: str, password: str) -> Account:
     FailedLogIn.objects.filter(username=username, address=address).delete()
     login(request, account)
     return account
+
+
+def _refuse_other_sites(request: HttpRequest) -> None:
+    """Another site must not log a browser in under an account of its choice."""
+    origin = request.headers.get("Origin")
+    if origin is None or urlsplit(origin).netloc == request.get_host():
+        return
+    raise Problem(
+        403,
+        "other_origin",
+        f"A page of {origin} may not log in here.",
+        where="Origin",
+        what_to_do="Log in on Regroup's own page.",
+    )
 
 
 def _refuse_guessing(username: str, address: str) -> None:
@@ -63,7 +80,9 @@ def change_password(request: HttpRequest, account: Account, current: str, new: s
         Problem: 422 when the current one is wrong or the new one too weak.
     """
     if not account.check_password(current):
-        raise refuse_field("current", "This is not the current password.", "Write the one you logged in with.")
+        raise refuse_field(
+            "current", "This is not the current password.", "Write the one you logged in with."
+        )
     try:
         validate_password(new, account)
     except ValidationError as error:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from datetime import datetime
+from typing import cast
 
 from django.utils import timezone
 
@@ -11,13 +11,10 @@ from webapp.masking import mask
 
 from .leases import state_after
 from .models import Command, CommandState, Node
-from .schemas import CommandOut, NodeJob, NodeOut
+from .schemas import CommandOut, CommandStateWord, NodeJob, NodeOut, NodeStateWord
 
 NOT_ASKED = frozenset({"id", "kind", "deadline_s", "by", "why"})
 """Fields of a wire command that its answer has in places of their own."""
-
-JobsOn = Callable[[Iterable[str]], dict[str, list[NodeJob]]]
-"""What runs on each of these nodes. The apps above know, this one does not."""
 
 
 def silence_of(node: Node, now: datetime) -> float | None:
@@ -31,7 +28,7 @@ def node_out(node: Node, jobs: list[NodeJob], now: datetime | None = None) -> No
     silent_s = silence_of(node, now or timezone.now())
     return NodeOut(
         name=node.name,
-        state=state_after(silent_s).value,
+        state=cast(NodeStateWord, state_after(silent_s).value),
         silent_s=None if silent_s is None else round(silent_s, 1),
         last_heard_at=node.last_heard_at,
         registered_at=node.registered_at,
@@ -51,7 +48,7 @@ def command_out(command: Command) -> CommandOut:
         node=command.node,
         job=command.job,
         attempt=command.attempt,
-        state=command.state,
+        state=cast(CommandStateWord, command.state),
         is_final=CommandState(command.state).is_final,
         reason=command.reason,
         evidence=command.evidence,

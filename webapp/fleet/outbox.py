@@ -14,6 +14,7 @@ from uuid import UUID
 
 import redis
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from agents.wire import streams
@@ -89,7 +90,7 @@ def _send(row: Command) -> bool:
 
 def mark_received(command_id: str, at: datetime) -> bool:
     """The node has it. False when it is not known or further on already."""
-    waiting = Command.objects.filter(id=_uuid(command_id), state__in=(*NOT_TAKEN, CommandState.UNDELIVERED))
+    waiting = find_command(command_id).filter(state__in=(*NOT_TAKEN, CommandState.UNDELIVERED))
     return bool(waiting.update(state=CommandState.RECEIVED, received_at=at, ended_at=None, reason=""))
 
 
@@ -100,10 +101,13 @@ def close_command(
     state = CommandState(outcome)
     if not state.is_final:
         raise ValueError(f"{outcome!r} is no way for a command to end")
-    open_ones = Command.objects.filter(id=_uuid(command_id), state__in=REPLACEABLE)
-    if not open_ones.update(state=state, reason=reason, evidence=evidence, ended_at=at):
+    if (
+        not find_command(command_id)
+        .filter(state__in=REPLACEABLE)
+        .update(state=state, reason=reason, evidence=evidence, ended_at=at)
+    ):
         return None
-    row = Command.objects.get(id=_uuid(command_id))
+    row = find_command(command_id).get()
     transaction.on_commit(lambda: _remove(row))
     return row
 
@@ -134,7 +138,11 @@ def _expire(row: Command, now: datetime) -> bool:
 
 def _heard(node: str, now: datetime) -> str:
     heard_at = Node.objects.filter(name=node).values_list("last_heard_at", flat=True).first()
-    return ", and was never heard" if heard_at is None else f"; last heard {(now - heard_at).total_seconds():.0f} s ago"
+    return (
+        ", and was never heard"
+        if heard_at is None
+        else f"; last heard {(now - heard_at).total_seconds():.0f} s ago"
+    )
 
 
 def _remove(row: Command) -> None:
@@ -147,8 +155,9 @@ def _remove(row: Command) -> None:
         log.warning("entry stays in the stream command=%s node=%s error=%s", row.id, row.node, error)
 
 
-def _uuid(text: str) -> UUID | None:
+def find_command(command_id: str) -> QuerySet[Command]:
+    """The row with that id, or none when it is unknown or no id at all."""
     try:
-        return UUID(text)
+        return Command.objects.filter(pk=UUID(command_id))
     except ValueError:
-        return None
+        return Command.objects.none()

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from ninja import Schema
 
+NodeStateWord = Literal["online", "unheard", "lost"]
 CommandStateWord = Literal["waiting", "sent", "received", "done", "refused", "failed", "undelivered"]
 
 
@@ -20,7 +21,7 @@ class NodeJob(Schema):
 
 class NodeOut(Schema):
     name: str
-    state: Literal["online", "unheard", "lost"]
+    state: NodeStateWord
     """unheard after 3 s of silence, lost after 15 s."""
     silent_s: float | None
     """Seconds since the last sign of life. None: never heard since the hub's data began."""
@@ -59,3 +60,8 @@ class CommandOut(Schema):
     sent_at: datetime | None
     received_at: datetime | None
     ended_at: datetime | None
+
+
+class CommandPage(Schema):
+    items: list[CommandOut]
+    next: str | None

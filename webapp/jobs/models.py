@@ -124,3 +124,16 @@ class PhaseSpan(models.Model):
     class Meta:
         indexes = [models.Index(fields=["attempt", "node", "began_at"], name="span_lane")]
         ordering = ["began_at", "id"]
+
+
+class Sentence(models.Model):
+    """What the headline of a job said, and when it began to say so."""
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="sentences")
+    at = models.DateTimeField()
+    state = models.CharField(max_length=16)
+    says = models.TextField()
+
+    class Meta:
+        indexes = [models.Index(fields=["job", "-id"], name="sentence_job")]
+        ordering = ["-id"]

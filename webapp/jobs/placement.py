@@ -115,7 +115,9 @@ def split_endpoint(text: str) -> tuple[str, int]:
         return host, DEFAULT_PORT
     if host and port.isdecimal() and 0 < int(port) < 65536:
         return host, int(port)
-    raise ValueError(f"rdzv_endpoint is {text!r}. Write HOST or HOST:PORT, such as node-a:29400, or leave it empty.")
+    raise ValueError(
+        f"rdzv_endpoint is {text!r}. Write HOST or HOST:PORT, such as node-a:29400, or leave it empty."
+    )
 
 
 def _split(text: str) -> tuple[str, str]:

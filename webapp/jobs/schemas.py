@@ -26,6 +26,9 @@ StateWord = Literal[
     "unknown",
 ]
 CauseWord = Literal["start", "failure", "membership"]
+NodeWord = Literal["online", "unheard", "lost"]
+MarkWord = Literal["failure", "kill", "checkpoint", "join", "leave", "resumed", "ended"]
+PhaseWord = Literal["launching", "idle", "rendezvous", "formed", "starting", "up", "restarting", "finishing"]
 WorkerStateWord = Literal["running", "cause", "peer_lost", "stopped", "finished", "unknown"]
 
 
@@ -124,7 +127,7 @@ class MemberOut(Schema):
     hosts_store: bool
     outcome: str
     reason: str
-    state: Literal["online", "unheard", "lost"]
+    state: NodeWord
     silent_s: float | None
 
 
@@ -202,9 +205,7 @@ class JobPage(Schema):
 
 
 class SpanOut(Schema):
-    phase: Literal[
-        "launching", "idle", "rendezvous", "formed", "starting", "up", "restarting", "finishing"
-    ]
+    phase: PhaseWord
     round: int | None
     began_at: datetime
     ended_at: datetime | None
@@ -216,7 +217,7 @@ class LaneOut(Schema):
 
 
 class MarkOut(Schema):
-    kind: Literal["failure", "kill", "checkpoint", "join", "leave", "resumed", "ended"]
+    kind: MarkWord
     at: datetime
     node: str | None
     rank: int | None

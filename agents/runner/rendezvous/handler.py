@@ -51,6 +51,11 @@ class Formed:
     standings: tuple[Standing, ...]
     store: str
 
+    @property
+    def store_host(self) -> str | None:
+        """The node that hosts the attempt's store, if it is one of them."""
+        return next((standing.node for standing in self.standings if standing.hosts_store), None)
+
 
 class Handler(DynamicRendezvousHandler):
     """``my_standing`` is asked each time a round forms; ``on_joined`` hears who is in, on each change."""
@@ -90,7 +95,11 @@ class Handler(DynamicRendezvousHandler):
 
     def _see(self, state: _RendezvousState) -> None:
         names = joined(state, self._this_node)
-        if names is not None and names != self._joined:
+        if names is not None:
+            self._say_joined(names)
+
+    def _say_joined(self, names: tuple[str, ...]) -> None:
+        if names != self._joined:
             self._joined = names
             self._on_joined(names)
 
@@ -113,6 +122,8 @@ class Handler(DynamicRendezvousHandler):
         self._op_executor.run(JoinOp(self._assigned), deadline, self._get_deadline)
         by_rank = sorted(self._state_holder.state.participants.items(), key=lambda item: item[1])
         self._members = tuple(node for node, _ in by_rank)
+        # The node whose joining completes the round never saw itself in an incomplete one.
+        self._say_joined(tuple(sorted(node.addr for node in self._members)))
         self._round_store = self._get_store()
         self._start_heartbeats()
 

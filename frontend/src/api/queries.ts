@@ -158,3 +158,8 @@ export function useCommand(id: string | null) {
     retryDelay: 500,
   });
 }
+
+/** Whether the person may change anything. Viewers are told so where an action would be. */
+export function useMayOperate(): boolean {
+  return useSession().data?.role === "operator";
+}

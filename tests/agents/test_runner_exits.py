@@ -1,0 +1,88 @@
+"""The end of a worker is told apart and said in words."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from agents.runner.exits import Ending, role_of, say
+from agents.wire.events import WorkerError
+
+GLOO = WorkerError(
+    type="RuntimeError",
+    message="[gloo/transport/tcp/pair.cc:547] Connection closed by peer [127.0.0.1]:24621",
+    file="/home/anna/train.py",
+    line=12,
+    read_from="stderr",
+)
+BUG = WorkerError(
+    type="ValueError", message="bad learning rate -3", file="/home/anna/train.py", line=12, read_from="stderr"
+)
+KILLED = -signal.SIGKILL
+
+
+@pytest.mark.parametrize(
+    ("ending", "role", "said"),
+    [
+        (Ending(code=0), "finished", "exited with code 0"),
+        (Ending(code=KILLED), "cause", "killed by SIGKILL"),
+        (Ending(code=-11), "cause", "killed by SIGSEGV, a segmentation fault"),
+        (Ending(code=-15), "cause", "killed by SIGTERM"),
+        (Ending(code=-15, stopped_by="SIGTERM"), "stopped", "stopped by the runner (SIGTERM)"),
+        (Ending(code=0, stopped_by="SIGTERM"), "stopped", "stopped by the runner (SIGTERM)"),
+        (Ending(code=KILLED, stopped_by="SIGKILL"), "stopped", "stopped by the runner (SIGKILL)"),
+        (
+            Ending(code=1, error=BUG),
+            "cause",
+            "exited with code 1: ValueError: bad learning rate -3 (train.py:12)",
+        ),
+        (
+            Ending(code=1, error=GLOO),
+            "peer_lost",
+            "lost its connection to another worker and exited with code 1: RuntimeError: "
+            "[gloo/transport/tcp/pair.cc:547] Connection closed by peer [127.0.0.1]:24621 (train.py:12)",
+        ),
+        (Ending(code=1, stopped_by="SIGTERM", error=BUG), "stopped", "stopped by the runner (SIGTERM)"),
+        (Ending(code=3), "cause", "exited with code 3 and wrote nothing to stderr"),
+        (
+            Ending(code=1, last_line="/usr/bin/python3: No module named train"),
+            "cause",
+            "exited with code 1; the last line of its stderr: /usr/bin/python3: No module named train",
+        ),
+        (
+            Ending(code=137),
+            "cause",
+            "exited with code 137 (what a shell says for SIGKILL) and wrote nothing to stderr",
+        ),
+    ],
+)
+def test_an_ending_has_a_role_and_words(ending: Ending, role: str, said: str) -> None:
+    assert (role_of(ending), say(ending)) == (role, said)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[gloo/transport/tcp/pair.cc:547] Connection closed by peer [127.0.0.1]:24621",
+        "Gloo connectFullMesh failed with [gloo/pair.cc:144] no error",
+        "[gloo/transport/tcp/pair.cc:534] Read error [10.0.0.2]:3311: Connection reset by peer",
+        "[gloo/transport/tcp/buffer.cc:72] Timed out waiting 20000ms for recv operation to complete",
+        "ncclRemoteError: A call failed possibly due to a network error or a remote process exiting",
+        "Failed to recv, got 0 bytes. Connection was likely closed. Did the remote server shutdown or crash?",
+    ],
+)
+def test_what_gloo_and_nccl_say_of_a_lost_peer_is_not_a_cause(text: str) -> None:
+    error = WorkerError(type="RuntimeError", message=text, read_from="stderr")
+    assert role_of(Ending(code=1, error=error)) == "peer_lost"
+
+
+def test_a_process_that_nccl_aborts_for_a_lost_peer_is_not_a_cause() -> None:
+    line = "terminate called: NCCL error: remote process exited or there was a network error"
+    assert role_of(Ending(code=-6, last_line=line)) == "peer_lost"
+    assert role_of(Ending(code=-6, last_line="double free")) == "cause"
+
+
+def test_a_store_error_is_known_by_its_type() -> None:
+    error = WorkerError(type="torch.distributed.DistStoreError", message="wait timeout", read_from="stderr")
+    assert role_of(Ending(code=1, error=error)) == "peer_lost"

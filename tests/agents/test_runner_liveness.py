@@ -1,0 +1,35 @@
+"""A node is gone when its keep-alive has not changed for long enough while the observer was looking."""
+
+from __future__ import annotations
+
+from agents.runner.rendezvous.liveness import Liveness
+
+
+def test_a_keep_alive_that_stands_still_lapses() -> None:
+    liveness = Liveness(ttl_s=3.0, gap_s=2.0)
+    for now in (0.0, 1.0, 2.0, 3.0):
+        assert liveness.lapsed({"a": now, "b": "still"}, now) == []
+    assert liveness.lapsed({"a": 3.1, "b": "still"}, 3.1) == ["b"]
+
+
+def test_a_clock_that_is_wrong_does_no_harm() -> None:
+    liveness = Liveness(ttl_s=3.0, gap_s=2.0)
+    assert liveness.lapsed({"a": -86400.0}, 0.0) == []
+    assert liveness.lapsed({"a": -86399.0}, 2.0) == []
+
+
+def test_a_pause_of_the_observer_counts_against_nobody() -> None:
+    liveness = Liveness(ttl_s=3.0, gap_s=2.0)
+    liveness.lapsed({"a": 1}, 0.0)
+    liveness.lapsed({"a": 1}, 1.0)
+    assert liveness.lapsed({"a": 1}, 60.0) == []
+    assert liveness.lapsed({"a": 1}, 61.5) == []
+    assert liveness.lapsed({"a": 1}, 62.5) == ["a"]
+
+
+def test_a_node_that_comes_back_starts_afresh() -> None:
+    liveness = Liveness(ttl_s=3.0, gap_s=2.0)
+    liveness.lapsed({"a": 1}, 0.0)
+    liveness.lapsed({}, 1.0)
+    assert liveness.lapsed({"a": 1}, 2.9) == []
+    assert liveness.lapsed({"a": 1}, 4.0) == []

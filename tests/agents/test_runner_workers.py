@@ -1,0 +1,49 @@
+"""Local workers are ended with what they left behind, and a torn error file harms nobody."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from agents.procs import is_alive, ref_of
+from agents.runner.workers import Workers, name_processes
+from tests.waiting import wait_until
+
+PARENT = (
+    "import subprocess, sys, time\n"
+    "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+    "print(child.pid, flush=True)\n"
+)
+
+
+def start(folder: Path, code: str) -> Workers:
+    with (folder / "stdout.log").open("wb") as out, (folder / "stderr.log").open("wb") as err:
+        process = subprocess.Popen(
+            [sys.executable, "-c", code], stdout=out, stderr=err, start_new_session=True
+        )
+    return Workers({0: process}, name_processes({0: process}, {0: 3}), {0: folder})
+
+
+def test_a_worker_that_fails_takes_its_children_along(tmp_path: Path) -> None:
+    workers = start(tmp_path, PARENT + "sys.exit(4)\n")
+    (ended,) = wait_until(workers.look, what="the end of the worker")
+    child = ref_of(int((tmp_path / "stdout.log").read_text()))
+    wait_until(lambda: child is None or not is_alive(child), what="the end of its child")
+    assert (ended.role, ended.worker.rank, workers.has_failed()) == ("cause", 3, True)
+
+
+def test_stopping_twice_ends_it_once(tmp_path: Path) -> None:
+    workers = start(tmp_path, "import time; time.sleep(600)")
+    (ended,) = workers.stop(grace_s=10)
+    assert (ended.role, workers.stop(grace_s=10)) == ("stopped", [])
+
+
+def test_a_torn_error_file_is_set_aside_and_stderr_is_read(tmp_path: Path) -> None:
+    (tmp_path / "error.json").write_text('{"message": {"mess')
+    workers = start(tmp_path, "raise ValueError('bad learning rate -3')")
+    (ended,) = wait_until(workers.look, what="the end of the worker")
+    assert ended.ending is not None
+    assert ended.ending.error is not None
+    assert (ended.ending.error.type, ended.ending.error.read_from) == ("ValueError", "stderr")
+    assert not (tmp_path / "error.json").exists()

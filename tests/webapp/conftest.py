@@ -1,0 +1,88 @@
+"""What all tests of the hub have: a SQLite file, a Valkey server, and people who may look or act."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+from channels.layers import channel_layers
+from django.conf import settings
+from django.db import connections
+
+from tests.valkey import run_valkey
+from tests.webapp.api_client import Api
+from webapp.accounts.models import Account, Role
+from webapp.accounts.tokens import make_token
+from webapp.celery import app as celery
+from webapp.redis import get_redis
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A file, so that threads and processes see the same rows, as they do in earnest."""
+    test = connections["default"].settings_dict["TEST"]
+    test["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def valkey_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with run_valkey(tmp_path_factory.mktemp("valkey")) as url:
+        settings.REDIS_URL = url
+        layers: dict[str, Any] = settings.CHANNEL_LAYERS
+        layers["default"]["CONFIG"]["hosts"][0]["address"] = url
+        channel_layers.backends.clear()
+        celery.conf.update(broker_url=url)
+        yield url
+
+
+@pytest.fixture
+def bus(valkey_server: str) -> Iterator[redis.Redis]:
+    """The Valkey server, empty."""
+    client = get_redis()
+    client.flushdb()
+    yield client
+
+
+@pytest.fixture
+def no_redis(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody listens where Redis should be."""
+    monkeypatch.setattr(settings, "REDIS_URL", "redis://127.0.0.1:1/0")
+    monkeypatch.setattr(celery.conf, "broker_url", "redis://127.0.0.1:1/0")
+
+
+@pytest.fixture
+def anna(db: None) -> Account:
+    """An operator."""
+    return Account.objects.create_user("anna", password="correct horse battery", role=Role.OPERATOR)
+
+
+@pytest.fixture
+def vera(db: None) -> Account:
+    """A viewer."""
+    return Account.objects.create_user("vera", password="staple of the horse", role=Role.VIEWER)
+
+
+@pytest.fixture
+def operator(anna: Account) -> Api:
+    return Api(make_token(anna))
+
+
+@pytest.fixture
+def viewer(vera: Account) -> Api:
+    return Api(make_token(vera))
+
+
+@pytest.fixture
+def nobody(db: None) -> Api:
+    return Api()
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> str:
+    """The path of a script that is there."""
+    path = tmp_path / "train.py"
+    path.write_text("print('training')\n")
+    return str(path)

@@ -1,0 +1,157 @@
+"""From a request to commands for nodes: queued, placed, started in two steps."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import redis
+
+from agents.wire import streams
+from agents.wire.codec import read_command
+from agents.wire.commands import StartRunner
+from tests.webapp.api_client import Api
+from tests.webapp.factories import make_job, make_node
+from webapp.accounts.models import Account
+from webapp.fleet.models import Command
+from webapp.jobs.launch import place, start_members, stop_others
+from webapp.jobs.models import Attempt, Job
+from webapp.jobs.tasks import place_queued
+
+
+def start_of(command: Command) -> StartRunner:
+    message = read_command(json.dumps(command.body))
+    assert isinstance(message, StartRunner)
+    return message
+
+
+def test_a_new_job_is_queued_and_shows_who_and_when(operator: Api) -> None:
+    answer = operator.post("/api/jobs", {"script": "/data/train.py", "nnodes": "1:2"})
+    assert answer.status == 201
+    body = answer.body
+    assert (body["name"], body["state"], body["created_by"]) == ("train", "queued", "anna")
+    assert body["created_at"]
+    assert body["nodes"] == {"min": 1, "max": 2, "wanted": 2, "formed": 0, "alive": 0}
+
+
+def test_secrets_in_the_environment_are_kept_but_not_shown(operator: Api) -> None:
+    env = {"WANDB_API_KEY": "k-1", "EPOCHS": "3", "DATABASE_URL": "postgres://u:pw@db/x"}
+    body = operator.post("/api/jobs", {"script": "/data/train.py", "env": env}).body
+    assert body["spec"]["env"]["EPOCHS"] == "3"
+    assert "k-1" not in str(body)
+    assert "pw" not in body["spec"]["env"]["DATABASE_URL"]
+    assert Job.objects.get(pk=body["id"]).spec["env"] == env
+
+
+def test_a_queued_job_goes_to_nodes_with_room(anna: Account) -> None:
+    make_node("node-1")
+    make_node("node-2", slots=4)
+    job = make_job(anna, nnodes="1:3", nproc_per_node=2)
+    assert place_queued() == 1
+    attempt = Attempt.objects.get(job=job)
+    assert [m.node for m in attempt.members.all()] == ["node-1", "node-2"]
+    first = start_of(Command.objects.get())
+    assert first.message.node == attempt.store_host == "node-2"
+    assert first.message.hosts_store
+    assert first.message.endpoint == "127.0.0.1:0"
+    assert first.message.nodes == ("node-2", "node-1")
+    assert (first.message.min_nodes, first.message.max_nodes) == (1, 3)
+    job.refresh_from_db()
+    assert job.state != "queued"
+
+
+def test_a_placed_job_is_not_placed_again(anna: Account) -> None:
+    make_node("node-1", slots=8)
+    job = make_job(anna)
+    assert place(job)
+    assert not place(job)
+    assert place_queued() == 0
+    assert Attempt.objects.count() == 1
+
+
+def test_the_other_nodes_start_once_the_endpoint_is_known(anna: Account) -> None:
+    make_node("node-1")
+    make_node("node-2")
+    place(make_job(anna, nnodes="2"))
+    attempt = Attempt.objects.get()
+    assert start_members(attempt) == 0
+    attempt.endpoint = "127.0.0.1:40123"
+    attempt.save()
+    assert start_members(attempt) == 1
+    assert start_members(attempt) == 0
+    second = start_of(Command.objects.exclude(node=attempt.store_host).get())
+    assert second.message.endpoint == "127.0.0.1:40123"
+    assert not second.message.hosts_store
+
+
+def test_slots_are_held_until_the_node_says_that_nothing_is_left(anna: Account) -> None:
+    make_node("node-1", slots=2)
+    place(make_job(anna, "first", nproc_per_node=2))
+    waiting = make_job(anna, "second", nproc_per_node=1)
+    assert place_queued() == 0
+    waiting.refresh_from_db()
+    assert "node-1 has 0 of 2 free (held by job" in waiting.state_reason
+    assert "first" in waiting.state_reason
+    Attempt.objects.get().members.update(settled_at=waiting.created_at)
+    assert place_queued() == 1
+
+
+def test_a_named_endpoint_is_given_to_its_owner(anna: Account) -> None:
+    make_node("node-1", addresses=["10.0.0.1"])
+    make_node("node-2", addresses=["10.0.0.2"])
+    place(make_job(anna, nnodes="2", rdzv_endpoint="10.0.0.2"))
+    first = start_of(Command.objects.get())
+    assert (first.message.node, first.message.endpoint) == ("node-2", "10.0.0.2:29400")
+
+
+@pytest.mark.parametrize(
+    ("spec", "field", "says"),
+    [
+        ({"nproc_per_node": 3}, "nproc_per_node", "the largest node, node-1, has 2 slots"),
+        ({"rdzv_endpoint": "10.9.9.9:29400"}, "rdzv_endpoint", "no registered node has that name or address"),
+        ({"rdzv_endpoint": "node-1:x"}, "rdzv_endpoint", "Write HOST or HOST:PORT"),
+        ({"name": "x" * 101}, "name", "longer than 100"),
+    ],
+)
+def test_what_can_never_run_here_is_refused(
+    operator: Api, spec: dict[str, Any], field: str, says: str
+) -> None:
+    make_node("node-1", slots=2)
+    answer = operator.post("/api/jobs", {"script": "/data/train.py", **spec})
+    assert (answer.status, answer.body["where"]) == (422, field)
+    assert says in answer.body["what"]
+
+
+def test_more_nodes_than_have_joined_may_wait_for_them(operator: Api) -> None:
+    make_node("node-1")
+    job = operator.post("/api/jobs", {"script": "/data/train.py", "nnodes": "4"}).body
+    place_queued()
+    reason = operator.get(f"/api/jobs/{job['id']}").body["state_reason"]
+    assert reason == "Queued: needs 4 nodes with 1 free slot each; 1 is ready."
+
+
+def test_nodes_that_were_never_told_to_start_are_not_told_to_stop(anna: Account) -> None:
+    make_node("node-1")
+    make_node("node-2")
+    place(make_job(anna, nnodes="2"))
+    attempt = Attempt.objects.get()
+    assert stop_others(attempt, "the store host failed") == 1
+    assert stop_others(attempt, "the store host failed") == 0
+    assert Command.objects.get(kind="stop_runner").node == attempt.store_host
+    assert attempt.members.exclude(node=attempt.store_host).get().settled_at is not None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_launch_is_queued_even_when_redis_is_down(operator: Api, no_redis: None) -> None:
+    assert operator.post("/api/jobs", {"script": "/data/train.py"}).status == 201
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_start_command_is_in_the_nodes_stream_after_the_commit(anna: Account, bus: redis.Redis) -> None:
+    make_node("node-1")
+    place(make_job(anna))
+    entries: Any = bus.xrange(streams.commands("node-1"))
+    assert len(entries) == 1
+    assert isinstance(read_command(entries[0][1][b"b"]), StartRunner)
+    assert Command.objects.get().state == "sent"

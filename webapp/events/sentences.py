@@ -1,0 +1,140 @@
+"""One plain sentence for each kind of record. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+Body = dict[str, Any]
+
+
+def says(kind: str, body: Body) -> str:
+    """The record in words. A kind without words of its own is named by its kind."""
+    make = _SENTENCES.get(kind)
+    if make is None:
+        return f"A record of kind {kind}."
+    try:
+        return make(body)
+    except (KeyError, TypeError, IndexError):
+        return f"A record of kind {kind}, of which fields are missing."
+
+
+def _and(items: Any) -> str:
+    words = [str(item) for item in items]
+    return ", ".join(words[:-1]) + " and " + words[-1] if len(words) > 1 else "".join(words)
+
+
+def _runner_started(b: Body) -> str:
+    host = " It hosts the store." if b["hosts_store"] else ""
+    return f"The runner on {b['node']} started as pid {b['pid']} with torch {b['torch_version']}.{host}"
+
+
+def _begun(b: Body) -> str:
+    because = {
+        "start": "for the first round",
+        "failure": "after a failure",
+        "membership": "because membership changes",
+    }
+    return f"{b['node']} sets out to join, {because.get(b['cause'], 'for a new round')}."
+
+
+def _joined(b: Body) -> str:
+    missing = [node for node in b["expected"] if node not in b["joined"]]
+    waits = f"; {_and(missing)} still to come" if missing else ""
+    return (
+        f"{b['node']} is in the rendezvous: {len(b['joined'])} of {len(b['expected'])} nodes joined{waits}."
+    )
+
+
+def _completed(b: Body) -> str:
+    charged = f" It is charged to {b['charged']}." if b.get("charged") else ""
+    return f"Round {b['round']} formed: world size {b['world_size']} on {_and(b['nodes'])}.{charged}"
+
+
+def _starting(b: Body) -> str:
+    return f"{b['node']} starts {'rank' if len(b['ranks']) == 1 else 'ranks'} {_and(b['ranks'])} of round {b['round']}."
+
+
+def _started(b: Body) -> str:
+    pids = _and(f"rank {w['rank']} as pid {w['pid']}" for w in b["workers"])
+    return f"{b['node']} started {pids}."
+
+
+def _exited(b: Body) -> str:
+    said = str(b["said"]).rstrip(".")
+    was = "was " if said.startswith(("killed", "stopped")) else ""
+    return f"Rank {b['worker']['rank']} on {b['node']} (pid {b['worker']['pid']}) {was}{said}."
+
+
+def _restart(b: Body) -> str:
+    if b["cause"] == "failure":
+        failed = _and(b["failed_ranks"]) or "a worker"
+        return f"{b['node']} leaves round {b['round']}: rank {failed} ended badly."
+    return f"{b['node']} leaves round {b['round']} because membership changes."
+
+
+def _progress(b: Body) -> str:
+    steps = [report["step"] for report in b["ranks"]]
+    return f"{b['node']}: step {min(steps):,}."
+
+
+def _activity(b: Body) -> str:
+    return f"{b['node']}: workers last wrote at {b['last_output_at']}."
+
+
+def _checkpoint(b: Body) -> str:
+    return f"Rank {b['rank']} saved a checkpoint of step {b['step']:,}: {b['path']}."
+
+
+def _resumed(b: Body) -> str:
+    return f"Rank {b['rank']} resumed from step {b['step']:,}: {b['path']}."
+
+
+def _finished(b: Body) -> str:
+    by_whom = " (written by the node agent)" if b.get("inferred") else ""
+    reason = str(b["reason"]).rstrip(".")
+    return (
+        f"The runner on {b['node']} {b['outcome']}: {reason}.{by_whom}"
+        if reason
+        else f"The runner {b['outcome']}."
+    )
+
+
+def _command_ended(b: Body) -> str:
+    reason = str(b["reason"]).rstrip(".")
+    return f"{b['node']}: command {b['outcome']}{f': {reason}' if reason else ''}."
+
+
+def _settled(b: Body) -> str:
+    ended = f" {len(b['ended_pids'])} left-over processes were ended." if b.get("ended_pids") else ""
+    stuck = f" Pids {_and(b['unkillable_pids'])} cannot be killed." if b.get("unkillable_pids") else ""
+    return f"Nothing of attempt {b['attempt']} is left on {b['node']}.{ended}{stuck}"
+
+
+_SENTENCES: dict[str, Callable[[Body], str]] = {
+    "runner_started": _runner_started,
+    "rendezvous_begun": _begun,
+    "rendezvous_joined": _joined,
+    "rendezvous_completed": _completed,
+    "workers_starting": _starting,
+    "workers_started": _started,
+    "worker_exited": _exited,
+    "restart_begun": _restart,
+    "progress": _progress,
+    "activity": _activity,
+    "checkpoint_saved": _checkpoint,
+    "resumed": _resumed,
+    "workers_finished": lambda b: f"All workers of {b['node']} ended with 0; it waits for the others.",
+    "runner_finished": _finished,
+    "node_started": lambda b: f"The node agent on {b['node']} started as pid {b['pid']}.",
+    "node_stopping": lambda b: f"The node agent on {b['node']} ends ({b['reason']}); its runners go on.",
+    "command_received": lambda b: f"{b['node']} has received a command.",
+    "command_ended": _command_ended,
+    "runner_adopted": lambda b: (
+        f"The node agent on {b['node']} adopted the runner of {b['attempt']} (pid {b['pid']})."
+    ),
+    "runner_settled": _settled,
+    "journal_repaired": lambda b: (
+        f"The journal {b['repaired']} was repaired: {b['cut_bytes']} bytes were cut."
+    ),
+}

@@ -1,0 +1,274 @@
+"""Jobs as answers: what the rows say now, put together with few queries."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import cast
+
+from django.db.models import Max
+from django.utils import timezone
+
+from agents.wire.lifecycle import Phase, RunnerState, WorkerState, slowest_step
+from webapp.events.models import Record
+from webapp.fleet.answers import silence_of
+from webapp.fleet.leases import state_after
+from webapp.fleet.models import Command, Node, NodeState
+from webapp.masking import mask
+
+from .failures import newest_failure
+from .folded import runner_of
+from .models import Attempt, Job, Member, Round
+from .schemas import (
+    JobOut,
+    JobSummary,
+    MemberOut,
+    NodeBudget,
+    NodesOut,
+    RestartsOut,
+    NodeWord,
+    SpecIn,
+    StateWord,
+    WorkerOut,
+    WorkerStateWord,
+)
+from .schemas import Sentence as SentenceOut
+
+PAST = 20
+"""Earlier sentences that an answer holds at most."""
+
+
+@dataclass
+class _Newest:
+    """The newest attempt of a job with all that an answer needs of it."""
+
+    attempt: Attempt | None = None
+    members: list[tuple[Member, RunnerState]] = field(default_factory=list)
+    rounds: list[Round] = field(default_factory=list)
+
+    @property
+    def newest_round(self) -> Round | None:
+        return self.rounds[-1] if self.rounds else None
+
+    @property
+    def in_round(self) -> list[tuple[Member, RunnerState]]:
+        """Members that take part in the newest formed round."""
+        newest = self.newest_round
+        return [pair for pair in self.members if newest and pair[1].round == newest.number]
+
+
+def _read(jobs: Sequence[Job]) -> dict[int, _Newest]:
+    found: dict[int, _Newest] = defaultdict(_Newest)
+    for attempt in Attempt.objects.filter(job__in=jobs).order_by("number"):
+        found[attempt.job_id].attempt = attempt
+    job_of = {newest.attempt.id: job for job, newest in found.items() if newest.attempt}
+    for member in Member.objects.filter(attempt__in=job_of).order_by("node"):
+        found[job_of[member.attempt_id]].members.append((member, runner_of(member)))
+    for row in Round.objects.filter(attempt__in=job_of).order_by("number"):
+        found[job_of[row.attempt_id]].rounds.append(row)
+    return found
+
+
+def _nodes(found: dict[int, _Newest]) -> dict[str, Node]:
+    names = {member.node for newest in found.values() for member, _ in newest.members}
+    return {node.name: node for node in Node.objects.filter(name__in=names)}
+
+
+def job_summary(job: Job) -> JobSummary:
+    return job_summaries([job])[0]
+
+
+def job_summaries(jobs: Sequence[Job]) -> list[JobSummary]:
+    found = _read(jobs)
+    nodes, now = _nodes(found), timezone.now()
+    return [_summary(job, found[job.id], nodes, now) for job in jobs]
+
+
+def job_out(job: Job) -> JobOut:
+    """Give a row with ``created_by`` and ``stopped_by`` selected."""
+    found = _read([job])
+    newest, nodes, now = found[job.id], _nodes(found), timezone.now()
+    runners = [runner for _, runner in newest.in_round]
+    attempt = newest.attempt
+    last_event = (
+        Record.objects.filter(attempt=attempt.id).aggregate(last=Max("id"))["last"] if attempt else None
+    )
+    return JobOut(
+        **_summary(job, newest, nodes, now).dict(),
+        attempt_id=attempt.id if attempt else None,
+        spec=SpecIn(**mask(job.spec)),
+        store_host=attempt.store_host if attempt else None,
+        store_endpoint=attempt.endpoint or None if attempt else None,
+        total=max((w.total for r in runners for w in r.workers if w.total is not None), default=None),
+        metrics=_metrics(runners),
+        steps_per_s=_pace(runners),
+        last_output_at=max((r.last_output_at for r in runners if r.last_output_at), default=None),
+        checkpoint_step=max(
+            (r.checkpoint_step for _, r in newest.members if r.checkpoint_step is not None), default=None
+        ),
+        resumed_step=min((r.resumed_step for r in runners if r.resumed_step is not None), default=None),
+        members=[_member(member, runner, attempt, nodes, now) for member, runner in newest.members],
+        workers=_workers(newest),
+        failure=newest_failure(
+            attempt, [pair[1] for pair in newest.members], [m.node for m, _ in newest.members]
+        ),
+        past=[
+            SentenceOut(at=s.at, state=cast(StateWord, s.state), says=s.says)
+            for s in job.sentences.all()[1 : PAST + 1]
+        ],
+        stopped_by=job.stopped_by.username if job.stopped_by else None,
+        stop_reason=job.stop_reason,
+        last_event=last_event or 0,
+        timeline_version=_timeline_version(newest),
+    )
+
+
+def _summary(job: Job, newest: _Newest, nodes: dict[str, Node], now: datetime) -> JobSummary:
+    top = newest.newest_round
+    runners = [runner for _, runner in newest.in_round]
+    steps = [step for r in runners if (step := slowest_step(r.workers)) is not None]
+    return JobSummary(
+        id=job.id,
+        name=job.name,
+        state=cast(StateWord, job.state),
+        state_reason=job.state_reason,
+        state_since=job.state_since,
+        attempt=newest.attempt.number if newest.attempt else None,
+        round=top.number if top else None,
+        world_size=top.world_size if top else 0,
+        workers_alive=_workers_alive(newest, nodes, now),
+        nodes=_nodes_out(job, newest, nodes, now),
+        restarts=_restarts(job, newest),
+        step=min(steps, default=None),
+        created_by=job.created_by.username,
+        created_at=job.created_at,
+        ended_at=job.ended_at,
+        version=job.version,
+    )
+
+
+def _node_state(name: str, nodes: dict[str, Node], now: datetime) -> NodeState:
+    node = nodes.get(name)
+    return state_after(None if node is None else silence_of(node, now))
+
+
+def _is_alive(member: Member, runner: RunnerState, nodes: dict[str, Node], now: datetime) -> bool:
+    return runner.phase is not Phase.ENDED and _node_state(member.node, nodes, now) is NodeState.ONLINE
+
+
+def _workers_alive(newest: _Newest, nodes: dict[str, Node], now: datetime) -> int:
+    alive = [runner for member, runner in newest.in_round if _is_alive(member, runner, nodes, now)]
+    return sum(worker.state == "running" for runner in alive for worker in runner.workers)
+
+
+def _nodes_out(job: Job, newest: _Newest, nodes: dict[str, Node], now: datetime) -> NodesOut:
+    top = newest.newest_round
+    taking_part = [pair for pair in newest.members if top and pair[0].node in top.nodes]
+    return NodesOut(
+        min=job.min_nodes,
+        max=job.max_nodes,
+        wanted=len(newest.members) or job.spec.get("nodes") or job.max_nodes,
+        formed=len(top.nodes) if top else 0,
+        alive=sum(_is_alive(member, runner, nodes, now) for member, runner in taking_part),
+    )
+
+
+def _restarts(job: Job, newest: _Newest) -> RestartsOut:
+    budget = int(job.spec.get("max_restarts", 0))
+    by_node = {}
+    for member, runner in newest.members:
+        charged = sum(row.charged == member.node for row in newest.rounds)
+        by_node[member.node] = NodeBudget(
+            charged=charged, remaining=max(0, budget - charged), torch_counter=runner.torch_counter
+        )
+    return RestartsOut(
+        failure=sum(row.cause == "failure" for row in newest.rounds),
+        membership=sum(row.cause == "membership" for row in newest.rounds),
+        max_restarts=budget,
+        remaining=min((node.remaining for node in by_node.values()), default=budget),
+        by_node=by_node,
+    )
+
+
+def _metrics(runners: Sequence[RunnerState]) -> dict[str, float]:
+    """What the lowest rank that reports anything reported."""
+    workers = sorted((w for r in runners for w in r.workers if w.metrics), key=lambda w: w.ref.rank)
+    return dict(workers[0].metrics) if workers else {}
+
+
+def _pace(runners: Sequence[RunnerState]) -> float | None:
+    paces = [runner.pace for runner in runners if runner.pace is not None]
+    return round(min(paces), 3) if paces else None
+
+
+def _member(
+    member: Member, runner: RunnerState, attempt: Attempt | None, nodes: dict[str, Node], now: datetime
+) -> MemberOut:
+    node = nodes.get(member.node)
+    silence_s = None if node is None else silence_of(node, now)
+    return MemberOut(
+        node=member.node,
+        phase=runner.phase.value,
+        since=runner.since,
+        round=runner.round,
+        group_rank=runner.group_rank,
+        hosts_store=attempt is not None and attempt.store_host == member.node,
+        outcome=runner.outcome,
+        reason=runner.reason,
+        state=cast(NodeWord, state_after(silence_s).value),
+        silent_s=None if silence_s is None else round(silence_s, 1),
+    )
+
+
+def _workers(newest: _Newest) -> list[WorkerOut]:
+    kills = _kills(newest.attempt)
+    workers = [
+        _worker(worker, member.node, runner.round or 0, kills)
+        for member, runner in newest.in_round
+        for worker in runner.workers
+    ]
+    return sorted(workers, key=lambda worker: worker.rank)
+
+
+def _kills(attempt: Attempt | None) -> dict[tuple[int, int], str]:
+    """Newest kill command aimed at each process, by pid and start time."""
+    if attempt is None:
+        return {}
+    asked = Command.objects.filter(kind="kill_worker", attempt=attempt.id).order_by("created_at")
+    return {(c.body["pid"], c.body["start_time"]): str(c.id) for c in asked}
+
+
+def _worker(
+    worker: WorkerState, node: str, round_number: int, kills: dict[tuple[int, int], str]
+) -> WorkerOut:
+    ref = worker.ref
+    return WorkerOut(
+        rank=ref.rank,
+        local_rank=ref.local_rank,
+        node=node,
+        pid=ref.pid,
+        start_time=ref.start_time,
+        round=round_number,
+        state=cast(WorkerStateWord, worker.state),
+        said=worker.said,
+        step=worker.step,
+        total=worker.total,
+        metrics=dict(worker.metrics),
+        progress_at=worker.progress_at,
+        kill=kills.get((ref.pid, ref.start_time)),
+    )
+
+
+def _timeline_version(newest: _Newest) -> int:
+    """Grows with every phase that a member enters and every round, checkpoint and kill: what the timeline shows."""
+    if newest.attempt is None:
+        return 0
+    spans = newest.attempt.spans.aggregate(last=Max("id"))["last"] or 0
+    marks = Record.objects.filter(
+        attempt=newest.attempt.id, kind__in=("checkpoint_saved", "resumed", "worker_exited")
+    )
+    ended = sum(runner.phase is Phase.ENDED for _, runner in newest.members)
+    kills = Command.objects.filter(kind="kill_worker", attempt=newest.attempt.id).count()
+    return int(spans + marks.count() + ended + kills + len(newest.rounds))

@@ -1,0 +1,136 @@
+"""Jobs over HTTP: launch, list, look, stop, kill a worker, and what happened."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from django.conf import settings
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from ninja import Query, Router, Status
+
+from webapp.accounts.auth import account_of
+from webapp.errors import ERRORS, not_found, refuse_field
+from webapp.events.answers import event_page
+from webapp.events.schemas import EventPage
+from webapp.fleet.answers import command_out
+from webapp.fleet.models import Command
+from webapp.fleet.schemas import CommandOut, CommandPage
+from webapp.pages import LIMIT, MOST, read_cursor
+
+from .answers import job_out, job_summaries
+from .example import example_job
+from .faults import kill_worker
+from .filters import JobFilter, find_jobs
+from .logs import LogQuestion, Stream, read_log
+from .models import Job
+from .schemas import FaultIn, JobIn, JobOut, JobPage, LogPage, StopIn, TimelineOut
+from .services import create_job, stop_job
+from .timeline import timeline_out
+
+router = Router(tags=["jobs"])
+
+Limit = Annotated[int, Query(ge=1, le=MOST)]
+
+
+def _jobs() -> QuerySet[Job]:
+    return Job.objects.select_related("created_by", "stopped_by")
+
+
+def _job(job_id: int) -> Job:
+    job = _jobs().filter(pk=job_id).first() if job_id < 1 << 63 else None
+    if job is None:
+        raise not_found(f"There is no job {job_id}.")
+    return job
+
+
+@router.post("/jobs", response={201: JobOut, **ERRORS})
+def launch(request: HttpRequest, data: JobIn) -> Status[JobOut]:
+    """Launch a job. It is queued until nodes with free slots are found."""
+    job = create_job(account_of(request), data)
+    return Status(201, job_out(_job(job.id)))
+
+
+@router.get("/jobs", response={200: JobPage, **ERRORS})
+def list_jobs(
+    request: HttpRequest, which: Query[JobFilter], cursor: str | None = None, limit: Limit = LIMIT
+) -> JobPage:
+    """Jobs, newest first. ``next`` of the answer is the ``cursor`` of the next page."""
+    found = find_jobs(_jobs(), which, account_of(request), read_cursor(cursor))
+    page = list(found[: limit + 1])
+    following = str(page[limit - 1].id) if len(page) > limit else None
+    return JobPage(items=job_summaries(page[:limit]), next=following)
+
+
+@router.get("/jobs/{id}", response={200: JobOut, **ERRORS})
+def look_at(request: HttpRequest, id: int) -> JobOut:
+    """All that is known of a job now."""
+    return job_out(_job(id))
+
+
+@router.post("/jobs/{id}/stop", response={200: JobOut, **ERRORS})
+def stop(request: HttpRequest, id: int, data: StopIn | None = None) -> JobOut:
+    """Stop a job on all its nodes. Asking twice changes nothing."""
+    job = stop_job(_job(id), account_of(request), data.reason if data else "")
+    return job_out(_job(job.id))
+
+
+@router.post("/jobs/{id}/faults", response={202: CommandOut, **ERRORS})
+def fault(request: HttpRequest, id: int, data: FaultIn) -> Status[CommandOut]:
+    """Kill one worker. The answer is a command to follow: it is closed only by evidence from the node."""
+    return Status(202, command_out(kill_worker(_job(id), account_of(request), data)))
+
+
+@router.get("/jobs/{id}/commands", response={200: CommandPage, **ERRORS})
+def list_commands(
+    request: HttpRequest, id: int, cursor: str | None = None, limit: Limit = LIMIT
+) -> CommandPage:
+    """Everything that was asked of nodes for this job, newest first."""
+    before = read_cursor(cursor)
+    commands = Command.objects.filter(job=_job(id).id).select_related("by").order_by("-created_at", "-id")
+    start = before or 0
+    page = list(commands[start : start + limit + 1])
+    following = str(start + limit) if len(page) > limit else None
+    return CommandPage(items=[command_out(command) for command in page[:limit]], next=following)
+
+
+@router.get("/jobs/{id}/timeline", response={200: TimelineOut, **ERRORS})
+def timeline(request: HttpRequest, id: int, attempt: int | None = None) -> TimelineOut:
+    """A lane for each node: rounds, phases, and marks for what happened. All attempts, or one."""
+    return timeline_out(_job(id), attempt)
+
+
+@router.get("/jobs/{id}/events", response={200: EventPage, **ERRORS})
+def list_events(request: HttpRequest, id: int, after: str | None = None, limit: Limit = LIMIT) -> EventPage:
+    """Records of this job's runners, oldest first. Give ``next`` as ``after`` to go on."""
+    attempts = list(_job(id).attempts.values_list("id", flat=True))
+    return event_page(attempts, read_cursor(after, "after") or 0, limit)
+
+
+@router.get("/jobs/{id}/logs", response={200: LogPage, **ERRORS})
+def log_lines(
+    request: HttpRequest,
+    id: int,
+    attempt: int | None = None,
+    round: int | None = None,
+    rank: Annotated[int, Query(ge=0)] = 0,
+    stream: Stream = "stdout",
+    before: str | None = None,
+    after: str | None = None,
+    limit: Limit = 200,
+) -> LogPage:
+    """Lines of one worker's output, read on its node: the last ones, or those before or after an offset."""
+    if before and after:
+        raise refuse_field(
+            "before", "before and after are both given.", "Give one of them, or none for the last lines."
+        )
+    question = LogQuestion(
+        attempt, round, rank, stream, read_cursor(before, "before"), read_cursor(after, "after"), limit
+    )
+    return read_log(_job(id), question)
+
+
+@router.get("/example", response={200: JobIn | None, **ERRORS})
+def example(request: HttpRequest) -> JobIn | None:
+    """A job to try first, with paths of this machine; null where the examples are not at hand."""
+    return example_job(settings.EXAMPLES_DIR, settings.DATA)

@@ -1,0 +1,193 @@
+"""Turns what runners report into rows. Called by ingest, inside its transaction, once for each record.
+
+A ``Batch`` reads each member once and writes it once, however many records of it there are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from django.db.models import F
+from django.utils import timezone
+
+from agents.wire.commands import StartRunner
+from agents.wire.events import (
+    AnyRunnerEvent,
+    CommandEnded,
+    CommandReceived,
+    RendezvousCompleted,
+    RunnerFinished,
+    RunnerSettled,
+    RunnerStarted,
+    WorkerExited,
+    WorkersStarted,
+)
+from agents.wire.lifecycle import JobState, Phase, RunnerState, fold
+from webapp.fleet.models import Command
+from webapp.fleet.outbox import find_command
+from webapp.live.notify import job_changed
+
+from . import rows
+from .facts import facts_of
+from .folded import runner_of, state_to_dict
+from .launch import start_members, stop_others
+from .models import Attempt, Job, Member, Sentence
+from .standing import stand
+
+
+@dataclass
+class _Open:
+    member: Member
+    runner: RunnerState
+
+
+@dataclass
+class Batch:
+    """The records of one transaction. ``finish`` writes the members and says where their jobs stand."""
+
+    jobs: set[int] = field(default_factory=set)
+    _open: dict[tuple[str, str], _Open | None] = field(default_factory=dict)
+
+    def runner_event(self, event: AnyRunnerEvent) -> None:
+        """A record of an attempt that this hub does not know is kept as a record, and changes nothing."""
+        found = self._member(event.attempt, event.node)
+        if found is None:
+            return
+        before, found.runner = found.runner, fold(found.runner, event, event.node)
+        if found.runner.out_of_order > before.out_of_order:
+            return
+        self.jobs.add(found.member.attempt.job_id)
+        self._write_rows(found, event)
+        if found.runner.phase is not before.phase:
+            rows.move_lane(found.member, found.runner.phase, found.runner.round, event.at)
+
+    def settled(self, event: RunnerSettled) -> None:
+        """Nothing of the runner is left on its node: only now are the slots free."""
+        found = self._member(event.attempt, event.node)
+        if found is None:
+            return
+        found.member.settled_at = found.member.settled_at or event.at
+        rows.close_workers(found.member, event.at)
+        self.jobs.add(found.member.attempt.job_id)
+
+    def command_received(self, event: CommandReceived) -> None:
+        command = find_command(event.command).first()
+        if command is not None and command.job is not None:
+            self.jobs.add(command.job)
+
+    def command_ended(self, event: CommandEnded) -> None:
+        command = find_command(event.command).first()
+        if command is None or command.job is None:
+            return
+        self.jobs.add(command.job)
+        if command.kind == StartRunner.kind:
+            self._start_ended(command, event)
+
+    def finish(self) -> None:
+        """Call once, at the end of the transaction."""
+        opened = [found for found in self._open.values() if found is not None]
+        for found in opened:
+            found.member.phase = found.runner.phase.value
+            found.member.folded = state_to_dict(found.runner)
+        fields = ["phase", "folded", "source", "started_at", "settled_at"]
+        Member.objects.bulk_update([found.member for found in opened], fields)
+        for job_id in sorted(self.jobs):
+            restand(job_id)
+
+    def _member(self, attempt: str, node: str) -> _Open | None:
+        key = (attempt, node)
+        if key not in self._open:
+            member = Member.objects.filter(attempt=attempt, node=node).select_related("attempt").first()
+            self._open[key] = None if member is None else _Open(member, runner_of(member))
+        return self._open[key]
+
+    def _write_rows(self, found: _Open, event: AnyRunnerEvent) -> None:
+        member = found.member
+        match event:
+            case RunnerStarted():
+                member.source, member.started_at = event.source, event.at
+            case RendezvousCompleted():
+                rows.form_round(member, event)
+            case WorkersStarted():
+                rows.start_workers(member, event)
+            case WorkerExited():
+                rows.end_worker(member, event)
+            case RunnerFinished():
+                rows.close_workers(member, event.at)
+            case _:
+                pass
+
+    def _start_ended(self, command: Command, event: CommandEnded) -> None:
+        if event.outcome == "done":
+            _note_endpoint(command.attempt, event)
+            return
+        found = self._member(command.attempt, command.node)
+        if found is not None:
+            _never_started(found, event.reason, event.at)
+
+
+def _note_endpoint(attempt_id: str, event: CommandEnded) -> None:
+    """The store's host has bound its port: now the other nodes can start."""
+    endpoint = str(event.evidence.get("endpoint", ""))
+    attempt = Attempt.objects.select_related("job").filter(id=attempt_id, endpoint="").first()
+    if not endpoint or attempt is None:
+        return
+    attempt.endpoint = endpoint
+    attempt.save(update_fields=["endpoint"])
+    start_members(attempt)
+
+
+def _never_started(found: _Open, reason: str, at: datetime) -> None:
+    if found.runner.phase is not Phase.LAUNCHING:
+        return
+    found.runner = replace(found.runner, phase=Phase.ENDED, since=at, outcome="failed", reason=reason)
+    found.member.settled_at = at
+    rows.move_lane(found.member, Phase.ENDED, None, at)
+
+
+def start_did_not_happen(command: Command) -> None:
+    """A start command that no node took: its member is over with that reason."""
+    batch = Batch()
+    found = batch._member(command.attempt, command.node)
+    if found is not None:
+        _never_started(found, command.reason, command.ended_at or timezone.now())
+        batch.jobs.add(found.member.attempt.job_id)
+    batch.finish()
+
+
+def restand(job_id: int) -> None:
+    """Say anew where the job stands; end it, or its attempt, where it has come to that."""
+    job = Job.objects.select_related("stopped_by").filter(pk=job_id).first()
+    if job is None or JobState(job.state).is_terminal:
+        _bump(job_id)
+        return
+    standing = stand(facts_of(job))
+    now = timezone.now()
+    changes: dict[str, object] = {"version": F("version") + 1}
+    if (standing.state.value, standing.reason) != (job.state, job.state_reason):
+        changes |= {"state": standing.state.value, "state_reason": standing.reason}
+        Sentence.objects.create(job=job, at=now, state=standing.state.value, says=standing.reason)
+    if standing.state.value != job.state:
+        changes["state_since"] = now
+    if standing.state.is_terminal:
+        changes["ended_at"] = now
+        Attempt.objects.filter(job=job, ended_at=None).update(ended_at=now)
+    Job.objects.filter(pk=job_id, state=job.state).update(**changes)
+    _end_the_rest(job)
+    job_changed(job_id)
+
+
+def _end_the_rest(job: Job) -> None:
+    """When a node has given up, the workers on the others have nobody left to train with."""
+    attempt = job.attempts.order_by("-number").first()
+    if attempt is None:
+        return
+    outcomes = [runner_of(member).outcome for member in attempt.members.all()]
+    if "failed" in outcomes:
+        stop_others(attempt, "another node of the attempt is over")
+
+
+def _bump(job_id: int) -> None:
+    if Job.objects.filter(pk=job_id).update(version=F("version") + 1):
+        job_changed(job_id)

@@ -1,0 +1,193 @@
+"""Puts a queued job on nodes, and takes what is left of an attempt off them: rows and commands, nothing else.
+
+Two placers at once make one attempt: the job's row is locked, and (job, number) is unique.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+from uuid import uuid4
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from agents.wire.commands import StartRunner, StopRunner
+from agents.wire.lifecycle import JobState, Phase, RunnerState
+from agents.wire.spec import JobSpec, StartMessage, parse_nnodes, slots_needed
+from webapp.accounts.models import Account
+from webapp.fleet.models import Command, Node, NodeState
+from webapp.fleet.outbox import OPEN, write_command
+from webapp.live.notify import job_changed
+
+from .folded import state_to_dict
+from .models import Attempt, Job, Member, Wanted
+from .placement import Need, NotPlaced, Placed, choose, join_endpoint, split_endpoint
+from .rooms import read_rooms
+
+START_DEADLINE_S = 30.0
+TERMINAL = [state.value for state in JobState if state.is_terminal]
+
+
+def spec_of(job: Job) -> JobSpec:
+    """The stored spec; fields that this version does not know are left out."""
+    known = {key: value for key, value in job.spec.items() if key in JobSpec.__dataclass_fields__}
+    return JobSpec(**{**known, "args": tuple(known.get("args", ()))})
+
+
+def need_of(spec: JobSpec) -> Need:
+    low, high = parse_nnodes(spec.nnodes)
+    host = split_endpoint(spec.rdzv_endpoint)[0] if spec.rdzv_endpoint else ""
+    return Need(low=spec.nodes or low, high=spec.nodes or high, slots=slots_needed(spec), host=host)
+
+
+@transaction.atomic
+def place(job: Job) -> bool:
+    """Give a queued job its next attempt if there is room; otherwise say on the job what is missing.
+
+    True when an attempt was made: the first start command goes to the store's host alone, and the caller
+    has the job's standing computed anew.
+    """
+    locked = Job.objects.select_for_update().get(pk=job.pk)
+    if locked.state != JobState.QUEUED.value or locked.wanted != Wanted.RUN:
+        return False
+    if locked.attempts.filter(ended_at=None).exists():
+        return False
+    spec = spec_of(locked)
+    answer = choose(read_rooms(), need_of(spec))
+    if isinstance(answer, NotPlaced):
+        say_why_queued(locked, answer.why)
+        return False
+    attempt = _make_attempt(locked, spec, answer)
+    _start(attempt, spec, attempt.store_host)
+    Job.objects.filter(pk=locked.pk).update(version=F("version") + 1)
+    job_changed(locked.id)
+    return True
+
+
+def say_why_queued(job: Job, why: str) -> None:
+    changed = Job.objects.filter(pk=job.pk, state=JobState.QUEUED.value).exclude(state_reason=why)
+    if changed.update(state_reason=why, version=F("version") + 1):
+        job_changed(job.id)
+
+
+def _make_attempt(job: Job, spec: JobSpec, placed: Placed) -> Attempt:
+    number = job.attempts.count() + 1
+    attempt = Attempt.objects.create(
+        id=f"j{job.id}-a{number}-{secrets.token_hex(4)}",
+        job=job,
+        number=number,
+        store_host=placed.nodes[0],
+        created_at=timezone.now(),
+    )
+    slots = slots_needed(spec)
+    Member.objects.bulk_create(Member(attempt=attempt, node=node, slots=slots) for node in placed.nodes)
+    return attempt
+
+
+def start_members(attempt: Attempt) -> int:
+    """Write the start commands of all nodes but the store's host, once its endpoint is known.
+
+    Called in the transaction that stored the endpoint. Gives how many were written; the second time none.
+    """
+    if not attempt.endpoint or attempt.ended_at or attempt.job.wanted != Wanted.RUN:
+        return 0
+    started = _nodes_told(attempt, StartRunner.kind)
+    missing = [member.node for member in attempt.members.all() if member.node not in started]
+    for node in missing:
+        _start(attempt, spec_of(attempt.job), node)
+    return len(missing)
+
+
+def _start(attempt: Attempt, spec: JobSpec, node: str) -> None:
+    command = StartRunner(
+        id=str(uuid4()),
+        deadline_s=START_DEADLINE_S,
+        by="regroup",
+        why=f"attempt {attempt.number} of job {attempt.job_id} {attempt.job.name}",
+        message=_message(attempt, spec, node),
+    )
+    write_command(node, command, job=attempt.job_id, attempt=attempt.id)
+
+
+def _message(attempt: Attempt, spec: JobSpec, node: str) -> StartMessage:
+    low, high = parse_nnodes(spec.nnodes)
+    hosts_store = node == attempt.store_host
+    nodes = list(attempt.members.values_list("node", flat=True))
+    return StartMessage(
+        attempt=attempt.id,
+        job=attempt.job_id,
+        job_name=attempt.job.name,
+        number=attempt.number,
+        node=node,
+        # The host comes first: it is the one that everybody meets at.
+        nodes=tuple(sorted(nodes, key=lambda name: (name != attempt.store_host, name))),
+        min_nodes=low,
+        max_nodes=high,
+        endpoint=_wanted_endpoint(spec, node) if hosts_store else attempt.endpoint,
+        hosts_store=hosts_store,
+        local_addr=_address(node),
+        spec=spec,
+    )
+
+
+def _wanted_endpoint(spec: JobSpec, node: str) -> str:
+    """Port 0 lets the node agent pick one that is free there."""
+    if spec.rdzv_endpoint:
+        return join_endpoint(*split_endpoint(spec.rdzv_endpoint))
+    return join_endpoint(_address(node), 0)
+
+
+def _address(node: str) -> str:
+    """The address that the node itself gave for others to reach it."""
+    facts = Node.objects.values_list("facts", flat=True).get(name=node)
+    return str((facts.get("addresses") or [facts.get("host") or node])[0])
+
+
+def stop_others(attempt: Attempt, why: str, by: Account | None = None, grace_s: float | None = None) -> int:
+    """Ask every node on which something of the attempt may still run to end it; gives how many were asked.
+
+    A node with an open request is not asked again, and one that does not answer is asked once it is heard.
+    """
+    _settle_never_started(attempt)
+    grace_s = spec_of(attempt.job).grace_s if grace_s is None else grace_s
+    nodes = _to_be_asked(attempt)
+    for node in nodes:
+        _stop(attempt, node, why, by, grace_s)
+    return len(nodes)
+
+
+def _settle_never_started(attempt: Attempt) -> None:
+    """Nodes that were never told to start hold nothing, so that there is nobody to ask."""
+    now = timezone.now()
+    never = RunnerState(
+        phase=Phase.ENDED, since=now, outcome="stopped", reason="It had not been told to start."
+    )
+    idle = attempt.members.filter(settled_at=None).exclude(node__in=_nodes_told(attempt, StartRunner.kind))
+    idle.update(settled_at=now, phase=Phase.ENDED.value, folded=state_to_dict(never))
+
+
+def _to_be_asked(attempt: Attempt) -> list[str]:
+    live = attempt.members.filter(settled_at=None).exclude(phase=Phase.ENDED.value)
+    asked = _nodes_told(attempt, StopRunner.kind)
+    pending = _nodes_told(attempt, StopRunner.kind, state__in=OPEN)
+    online = set(Node.objects.filter(state=NodeState.ONLINE).values_list("name", flat=True))
+    nodes = [member.node for member in live if member.node not in pending]
+    return [node for node in nodes if node not in asked or node in online]
+
+
+def _stop(attempt: Attempt, node: str, why: str, by: Account | None, grace_s: float) -> None:
+    command = StopRunner(
+        id=str(uuid4()),
+        by=by.username if by else "regroup",
+        why=why,
+        attempt=attempt.id,
+        grace_s=grace_s,
+    )
+    write_command(node, command, job=attempt.job_id, attempt=attempt.id, by=by)
+
+
+def _nodes_told(attempt: Attempt, kind: str, **which: Any) -> set[str]:
+    commands = Command.objects.filter(attempt=attempt.id, kind=kind, **which)
+    return set(commands.values_list("node", flat=True))

@@ -1,0 +1,56 @@
+"""What is free on the nodes, and who holds the rest."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from django.utils import timezone
+
+from webapp.fleet.answers import silence_of
+from webapp.fleet.leases import state_after
+from webapp.fleet.models import Node, NodeState
+from webapp.fleet.schemas import NodeJob
+
+from .models import Member
+from .placement import Room
+
+
+def jobs_on(nodes: Iterable[str] | None = None) -> dict[str, list[NodeJob]]:
+    """What holds slots on each node: members that the node has not settled yet. None asks for all nodes."""
+    members = (
+        Member.objects.filter(settled_at=None).select_related("attempt__job").order_by("attempt__job_id")
+    )
+    if nodes is not None:
+        members = members.filter(node__in=list(nodes))
+    found: dict[str, list[NodeJob]] = defaultdict(list)
+    for member in members:
+        job = member.attempt.job
+        found[member.node].append(
+            NodeJob(
+                job=job.id, name=job.name, attempt=member.attempt_id, slots=member.slots, phase=member.phase
+            )
+        )
+    return found
+
+
+def read_rooms() -> list[Room]:
+    """Every registered node as a place for workers, in order of name."""
+    jobs, now = jobs_on(), timezone.now()
+    return [
+        _room(node, jobs.get(node.name, []), state_after(silence_of(node, now)))
+        for node in Node.objects.all()
+    ]
+
+
+def _room(node: Node, jobs: list[NodeJob], state: NodeState) -> Room:
+    host = str(node.facts.get("host", ""))
+    return Room(
+        node=node.name,
+        slots=node.slots,
+        free=max(0, node.slots - sum(job.slots for job in jobs)),
+        is_online=state is NodeState.ONLINE,
+        held_by=tuple(f"job {job.job} {job.name}" for job in jobs),
+        names=frozenset({host, *node.facts.get("addresses", ())} - {""}),
+        machine=str(node.facts.get("boot_id") or host or node.name),
+    )

@@ -1,0 +1,146 @@
+"""Creating jobs and stopping them. What is decided here is a row; nodes hear of it after the commit."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import PurePosixPath
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+from kombu.exceptions import OperationalError as BrokerDown
+
+from agents.wire.lifecycle import JobState
+from agents.wire.spec import JobSpec, SpecError, check_spec, parse_nnodes
+from webapp.accounts.models import Account
+from webapp.errors import Problem, refuse_field
+from webapp.fleet.models import Node
+from webapp.live.notify import job_changed
+
+from .apply import restand
+from .launch import stop_others
+from .models import Attempt, Job, Wanted
+from .placement import can_host, split_endpoint
+from .rooms import read_rooms
+from .schemas import JobIn
+from .tasks import place_queued
+
+log = logging.getLogger("regroup.jobs")
+
+NAME_LENGTH = 100
+
+
+@transaction.atomic
+def create_job(account: Account, data: JobIn) -> Job:
+    """Write the job as queued; placing follows at once in the background.
+
+    Raises:
+        Problem: 422 naming the field, for a spec that can never run here.
+    """
+    spec = _read_spec(data)
+    low, high = parse_nnodes(spec.nnodes)
+    now = timezone.now()
+    job = Job.objects.create(
+        name=data.name.strip() or _default_name(spec),
+        spec=data.dict(exclude={"name"}),
+        min_nodes=low,
+        max_nodes=high,
+        state=JobState.QUEUED.value,
+        state_reason="Queued: Regroup looks for nodes with free slots.",
+        state_since=now,
+        created_by=account,
+        created_at=now,
+    )
+    transaction.on_commit(lambda: _ask_for_placing(job))
+    job_changed(job.id)
+    return job
+
+
+def _read_spec(data: JobIn) -> JobSpec:
+    if len(data.name.strip()) > NAME_LENGTH:
+        raise refuse_field(
+            "name", f"The name is longer than {NAME_LENGTH} characters.", "Write a shorter one."
+        )
+    spec = JobSpec(**{**data.dict(exclude={"name"}), "args": tuple(data.args)})
+    try:
+        check_spec(spec)
+    except SpecError as error:
+        raise refuse_field(error.where, str(error)) from error
+    _require_owner(spec)
+    _require_possible(spec)
+    return spec
+
+
+def _require_owner(spec: JobSpec) -> None:
+    """A store that no node could host would leave the job queued for ever."""
+    if not spec.rdzv_endpoint:
+        return
+    try:
+        host, _ = split_endpoint(spec.rdzv_endpoint)
+    except ValueError as error:
+        raise refuse_field("rdzv_endpoint", str(error)) from error
+    rooms = read_rooms()
+    if rooms and not any(can_host(room, host) for room in rooms):
+        names = ", ".join(room.node for room in rooms)
+        raise refuse_field(
+            "rdzv_endpoint",
+            f"rdzv_endpoint names {host}, and no registered node has that name or address.",
+            f"Name one of {names}, or leave it empty to let Regroup pick.",
+        )
+
+
+def _require_possible(spec: JobSpec) -> None:
+    """Nodes may still join, but none of those known will ever have that many slots."""
+    largest = Node.objects.order_by("-slots", "name").first()
+    if largest is not None and largest.slots < spec.nproc_per_node:
+        raise refuse_field(
+            "nproc_per_node",
+            f"nproc_per_node is {spec.nproc_per_node}, and the largest node, {largest.name}, "
+            f"has {largest.slots} slots.",
+            f"Write {largest.slots} or less, or start a node agent with more slots.",
+        )
+
+
+def _default_name(spec: JobSpec) -> str:
+    name = PurePosixPath(spec.script).stem if spec.script else (spec.module or "job")
+    return name.strip()[:NAME_LENGTH] or "job"
+
+
+def _ask_for_placing(job: Job) -> None:
+    """Placing at once is a courtesy: without a broker the next sweep does it."""
+    try:
+        place_queued.apply_async(retry=False, expires=10)
+    except (BrokerDown, OSError) as error:
+        log.warning("placing left for the sweep job=%s error=%s", job.id, error)
+
+
+@transaction.atomic
+def stop_job(job: Job, account: Account | None, reason: str, grace_s: float | None = None) -> Job:
+    """Want the job stopped, and ask its nodes to end it. A second call changes nothing.
+
+    ``account`` None: Regroup itself stops it.
+
+    Raises:
+        Problem: 409 when the job has already ended in another way.
+    """
+    locked = Job.objects.select_for_update().get(pk=job.pk)
+    if locked.wanted == Wanted.STOP:
+        return locked
+    if JobState(locked.state).is_terminal:
+        raise Problem(
+            409,
+            "job_ended",
+            f"Job {locked.id} {locked.name} has already ended: it is {locked.state}.",
+            where="job",
+            what_to_do="Nothing is left to stop.",
+        )
+    Job.objects.filter(pk=locked.pk).update(
+        wanted=Wanted.STOP, stopped_by=account, stop_reason=reason, version=F("version") + 1
+    )
+    locked.refresh_from_db()
+    for attempt in Attempt.objects.filter(job=locked, members__settled_at=None).distinct():
+        stop_others(attempt, reason or f"job {locked.id} is stopped", by=account, grace_s=grace_s)
+    restand(locked.id)
+    job_changed(locked.id)
+    locked.refresh_from_db()
+    return locked

@@ -1,0 +1,30 @@
+"""Small phrases that sentences about jobs are made of. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+
+def listed(names: Iterable[str]) -> str:
+    """``node-1``, ``node-1 and node-2``, ``node-1, node-2 and node-3``."""
+    words = list(names)
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def count(number: int, thing: str) -> str:
+    """``1 rank``, ``4 ranks``."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def clock(at: datetime) -> str:
+    """The time of day in UTC, as sentences give it."""
+    return f"{at:%H:%M:%S} UTC"
+
+
+def ended(rank: int, node: str, said: str) -> str:
+    """``Rank 3 on node-2 was killed by SIGKILL``, from what the runner said of the worker's end."""
+    was = "was " if said.startswith(("killed", "stopped")) else ""
+    return f"Rank {rank} on {node} {was}{said.rstrip('.')}"

@@ -1,0 +1,165 @@
+"""The live socket. What it sends is made from rows at the time of sending; hints only say when to look."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from typing import Any, cast
+
+from channels.exceptions import StopConsumer
+from channels.generic.websocket import AsyncJsonWebsocketConsumer
+from django.db import Error as DatabaseError
+from django.utils import timezone
+
+from webapp.accounts.models import Account
+
+from .frames import Topic
+from .pulse import read_pulse
+from .topics import UnknownTopic, group_of, read_topic
+
+log = logging.getLogger("regroup.live")
+
+NOT_LOGGED_IN = 4401
+PULSE_S = 2.0
+GATHER_S = 0.2
+"""At least so long between two frames of one topic."""
+
+Json = dict[str, Any]
+
+
+class LiveConsumer(AsyncJsonWebsocketConsumer):
+    """Keeps, for each topic, only what was sent last: a slow page costs no memory."""
+
+    async def connect(self) -> None:
+        await self.accept()
+        if not isinstance(self.scope.get("user"), Account):
+            await self.close(NOT_LOGGED_IN)
+            return
+        self.topics: dict[str, Topic] = {}
+        self.joined: set[str] = set()
+        self.wake = asyncio.Event()
+        self.tasks = [asyncio.create_task(self._pulses()), asyncio.create_task(self._frames())]
+        await self._say({"type": "hello", "server_time": _now(), "redis": (await read_pulse()).redis})
+
+    async def disconnect(self, code: int) -> None:
+        for task in getattr(self, "tasks", []):
+            task.cancel()
+        for group in list(getattr(self, "joined", ())):
+            with suppress(Exception):
+                await self._layer().group_discard(group, self.channel_name)
+        raise StopConsumer
+
+    async def receive_json(self, content: Any, **kwargs: Any) -> None:
+        topic = content.get("topic") if isinstance(content, dict) else None
+        if not isinstance(topic, str):
+            await self._refuse("", 'A message names a topic: {"type": "subscribe", "topic": "jobs"}.')
+            return
+        match content.get("type"):
+            case "subscribe" | "resync":
+                await self._subscribe(topic)
+            case "unsubscribe":
+                await self._unsubscribe(topic)
+            case other:
+                await self._refuse(topic, f"There is no message of type {other!r}.")
+
+    # -- topics --
+
+    async def _subscribe(self, name: str) -> None:
+        try:
+            group = group_of(name)
+        except UnknownTopic as error:
+            await self._refuse(name, str(error))
+            return
+        topic = self.topics.setdefault(name, Topic(name))
+        topic.start_over()
+        await self._join(group)
+        self._mark(topic)
+
+    async def _unsubscribe(self, name: str) -> None:
+        if self.topics.pop(name, None) is None:
+            return
+        group = group_of(name)
+        self.joined.discard(group)
+        with suppress(Exception):
+            await self._layer().group_discard(group, self.channel_name)
+
+    async def _join(self, group: str) -> None:
+        """Without Redis there are no hints; the pulse looks at the rows instead, and joins later."""
+        try:
+            await self._layer().group_add(group, self.channel_name)
+            self.joined.add(group)
+        except Exception as error:  # noqa: BLE001  # whatever is wrong with the layer, the socket stays
+            log.debug("group not joined group=%s error=%s", group, error)
+
+    async def changed(self, hint: Json) -> None:
+        """A hint from the channel layer."""
+        for topic in self.topics.values():
+            if group_of(topic.name) == hint["group"]:
+                self._mark(topic)
+
+    def _mark(self, topic: Topic) -> None:
+        topic.dirty = True
+        self.wake.set()
+
+    # -- what is sent --
+
+    async def _frames(self) -> None:
+        """The first change goes out at once; those right behind it are gathered."""
+        while True:
+            await self.wake.wait()
+            self.wake.clear()
+            for topic in [topic for topic in self.topics.values() if topic.dirty]:
+                topic.dirty = False
+                await self._send_frame(topic)
+            await asyncio.sleep(GATHER_S)
+
+    async def _send_frame(self, topic: Topic) -> None:
+        try:
+            version, data = await read_topic(topic.name)
+        except UnknownTopic as error:
+            self.topics.pop(topic.name, None)
+            await self._refuse(topic.name, str(error))
+            return
+        except DatabaseError as error:
+            log.warning("topic not read topic=%s error=%s", topic.name, error)
+            topic.dirty = True  # the next pulse wakes the sender
+            return
+        frame = topic.frame(version, data)
+        if frame is not None:
+            await self._say(frame)
+
+    async def _pulses(self) -> None:
+        while True:
+            await asyncio.sleep(PULSE_S)
+            pulse = await read_pulse()
+            await self._say(
+                {
+                    "type": "pulse",
+                    "server_time": _now(),
+                    "redis": pulse.redis,
+                    "ingest_age_s": pulse.ingest_age_s,
+                }
+            )
+            await self._look_again(pulse.redis)
+
+    async def _look_again(self, redis: bool) -> None:
+        """Rows are looked at with each pulse too: a lost hint costs two seconds and nothing else."""
+        for topic in list(self.topics.values()):
+            group = group_of(topic.name)
+            if redis and group not in self.joined:
+                await self._join(group)
+            self._mark(topic)
+
+    async def _refuse(self, topic: str, what: str) -> None:
+        await self._say({"type": "refused", "topic": topic, "what": what, "reason": "unknown_topic"})
+
+    async def _say(self, frame: Json) -> None:
+        await self.send_json(frame)
+
+    def _layer(self) -> Any:
+        return cast(Any, self.channel_layer)
+
+
+def _now() -> str:
+    return timezone.now().isoformat(timespec="milliseconds")

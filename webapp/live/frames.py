@@ -1,0 +1,67 @@
+"""What a page is sent: first everything, then what differs. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+Json = dict[str, Any]
+
+KEYS = {"jobs": "id", "nodes": "name"}
+"""How the items of a list topic are told apart."""
+
+AGES = frozenset({"silent_s"})
+"""Fields that change by themselves; the page counts them on its own."""
+
+
+@dataclass
+class Topic:
+    """One subscription of one connection: what was sent last, and how many frames there were."""
+
+    name: str
+    n: int = 0
+    last: Json | None = None
+    dirty: bool = field(default=False)
+
+    def frame(self, version: int | None, data: Json) -> Json | None:
+        """The next frame; None when nothing differs."""
+        before, self.last = self.last, data
+        if before is None:
+            self.n = 1
+            return _numbered({"type": "snapshot", "topic": self.name, "data": data}, self.n, version)
+        change = _list_change(self.name, before, data) if self.name in KEYS else _job_change(before, data)
+        if change is None:
+            return None
+        self.n += 1
+        return _numbered({"type": "change", "topic": self.name, **change}, self.n, version)
+
+    def start_over(self) -> None:
+        self.last, self.n = None, 0
+
+
+def _numbered(frame: Json, n: int, version: int | None) -> Json:
+    return frame | {"n": n} | ({} if version is None else {"version": version})
+
+
+def _job_change(before: Json, after: Json) -> Json | None:
+    old = {worker["rank"]: worker for worker in before.get("workers", ())}
+    new = {worker["rank"]: worker for worker in after.get("workers", ())}
+    changed = [worker for rank, worker in new.items() if old.get(rank) != worker]
+    gone = [rank for rank in old if rank not in new]
+    fields = {k: v for k, v in after.items() if k != "workers" and before.get(k) != v}
+    if not (changed or gone or fields):
+        return None
+    return {"set": fields, "workers": changed, "gone": gone}
+
+
+def _list_change(topic: str, before: Json, after: Json) -> Json | None:
+    key = KEYS[topic]
+    old = {item[key]: item for item in before["items"]}
+    new = {item[key]: item for item in after["items"]}
+    changed = [item for name, item in new.items() if _steady(old.get(name)) != _steady(item)]
+    gone = [name for name in old if name not in new]
+    return {"items": changed, "gone": gone} if changed or gone else None
+
+
+def _steady(item: Json | None) -> Json | None:
+    return None if item is None else {k: v for k, v in item.items() if k not in AGES}

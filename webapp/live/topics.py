@@ -1,0 +1,61 @@
+"""What the topics of the live socket hold: the same answers that the API gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from channels.db import database_sync_to_async
+
+from webapp.fleet.answers import node_out
+from webapp.fleet.models import Node
+from webapp.jobs.answers import job_out, job_summaries
+from webapp.jobs.models import Job
+from webapp.jobs.rooms import jobs_on
+from webapp.pages import LIMIT
+
+from .notify import JOBS_GROUP, NODES_GROUP, job_group
+
+Json = dict[str, Any]
+
+
+class UnknownTopic(ValueError):
+    """There is no such topic. The text is a whole sentence."""
+
+
+def group_of(topic: str) -> str:
+    """The channel layer's group behind a topic. Raises ``UnknownTopic``."""
+    if topic == "jobs":
+        return JOBS_GROUP
+    if topic == "nodes":
+        return NODES_GROUP
+    kind, _, number = topic.partition(":")
+    if kind == "job" and number.isdigit():
+        return job_group(int(number))
+    raise UnknownTopic(f"There is no topic {topic!r}. Topics are jobs, nodes and job:NUMBER.")
+
+
+@database_sync_to_async
+def read_topic(topic: str) -> tuple[int | None, Json]:
+    """(version, data) of a topic now. Raises ``UnknownTopic`` for a job that is not there."""
+    if topic == "jobs":
+        return None, _jobs()
+    if topic == "nodes":
+        return None, _nodes()
+    job = (
+        Job.objects.select_related("created_by", "stopped_by").filter(pk=int(topic.partition(":")[2])).first()
+    )
+    if job is None:
+        raise UnknownTopic(f"There is no job {topic.partition(':')[2]}.")
+    return job.version, job_out(job).model_dump(mode="json", by_alias=True)
+
+
+def _jobs() -> Json:
+    found = list(Job.objects.select_related("created_by").order_by("-id")[: LIMIT + 1])
+    items = [summary.model_dump(mode="json") for summary in job_summaries(found[:LIMIT])]
+    return {"items": items, "next": str(found[LIMIT - 1].id) if len(found) > LIMIT else None}
+
+
+def _nodes() -> Json:
+    jobs = jobs_on()
+    nodes = Node.objects.order_by("name")
+    return {"items": [node_out(n, jobs.get(n.name, [])).model_dump(mode="json") for n in nodes], "next": None}
