@@ -8,10 +8,11 @@ import sys
 if sys.version_info < (3, 11):
     sys.stderr.write(
         "Regroup needs Python 3.11 or newer, and %s is Python %d.%d. "
-        "Name a newer one: make run PYTHON=python3.12\n" % ((sys.executable,) + tuple(sys.version_info[:2]))
+        "Name a newer one: make run PYTHON=python3.12\n"
+        % (sys.executable, sys.version_info[0], sys.version_info[1])
     )
     sys.exit(1)
 
-from install import main  # noqa: E402 - the check above must come first
+from install import main
 
 sys.exit(main(sys.argv[1:]))

@@ -29,6 +29,7 @@ def run_tool(command: Sequence[str], folder: Path, hint: str) -> None:
             tool = subprocess.Popen(
                 command,
                 cwd=folder,
+                env={**os.environ, "NO_COLOR": "1"},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -38,9 +39,8 @@ def run_tool(command: Sequence[str], folder: Path, hint: str) -> None:
             raise StepFailed(f"{command[0]} could not be started ({error.strerror}). {hint}") from error
         code = _wait_for(tool)
         if code != 0:
-            raise StepFailed(
-                f"{' '.join(command)} ended with exit status {code}. Its last lines:\n{_tail(output.fileno())}\n{hint}"
-            )
+            said = f"{' '.join(command)} ended with exit status {code}. Its last lines:"
+            raise StepFailed(f"{said}\n{_tail(output.fileno())}\n{hint}")
 
 
 def _wait_for(tool: subprocess.Popen[bytes]) -> int:

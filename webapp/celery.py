@@ -20,6 +20,7 @@ app.conf.update(
     task_default_queue="regroup",
     timezone="UTC",
     broker_connection_retry_on_startup=True,
+    broker_connection_max_retries=None,
     broker_transport_options={
         "visibility_timeout": 60,
         "socket_connect_timeout": 2,

@@ -83,6 +83,14 @@ def _not_authenticated() -> Problem:
 def problem_of_status(status: int, method: str, path: str) -> Problem:
     """For answers that Django made without saying more than a status."""
     match status:
+        case 400:
+            return Problem(
+                400,
+                "bad_request",
+                f"{method} {path} makes no sense, or the host name is not one that Regroup answers under.",
+                where="Host",
+                what_to_do="Add the host name to REGROUP_ALLOWED_HOSTS if it is meant to be Regroup's.",
+            )
         case 404:
             return Problem(
                 404, "not_found", f"There is no {path}.", where="path", what_to_do="See /api/docs."

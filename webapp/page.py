@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from django.conf import settings
+from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 NOT_BUILT = "The page has not been built yet. Run make run, which builds it, or npm run build in frontend/.\n"
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Mostly a host name that nobody has allowed: say so instead of only 400."""
+    text = "The request makes no sense to Regroup.\n"
+    if isinstance(exception, DisallowedHost):
+        text = "Regroup does not answer under this host name. Add it to REGROUP_ALLOWED_HOSTS and start it again.\n"
+    return HttpResponse(text, status=400, content_type="text/plain; charset=utf-8")
 
 
 @require_safe

@@ -100,6 +100,12 @@ LOGGING = {
     "loggers": {
         # Each answer with 4xx is the client's business; those with 5xx are logged where they are made.
         "django.request": {"level": "CRITICAL"},
+        "django.security.DisallowedHost": {"level": "CRITICAL"},
         "django": {"handlers": [], "propagate": True, "level": "WARNING"},
+        # Several tasks a second that found nothing to do are no news.
+        "celery.worker.strategy": {"level": "WARNING"},
+        "celery.worker.request": {"level": "WARNING"},
+        "celery.app.trace": {"level": "WARNING"},
+        "celery.beat": {"level": "WARNING"},
     },
 }

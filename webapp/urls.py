@@ -8,6 +8,7 @@ from .api import api
 from .health import healthz
 from .page import page
 
+handler400 = "webapp.page.bad_request"
 urlpatterns = [
     path("api/", api.urls),
     path("healthz", healthz),

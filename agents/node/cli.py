@@ -18,10 +18,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         config = read_config(sys.argv[1:] if argv is None else argv, os.environ)
     except ConfigError as error:
         return _refuse(str(error))
-    return _run(config)
+    return run_daemon(config)
 
 
-def _run(config: Config) -> int:
+def run_daemon(config: Config) -> int:
     # What is imported here is heavy, and a refusal need not wait for it.
     from .daemon import Daemon, count_slots
 

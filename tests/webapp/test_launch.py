@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 import redis
+from django.db import connection
 
 from agents.wire import streams
 from agents.wire.codec import read_command
@@ -155,3 +158,22 @@ def test_the_start_command_is_in_the_nodes_stream_after_the_commit(anna: Account
     assert len(entries) == 1
     assert isinstance(read_command(entries[0][1][b"b"]), StartRunner)
     assert Command.objects.get().state == "sent"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_placers_at_once_make_one_attempt(anna: Account, bus: redis.Redis) -> None:
+    make_node("node-1", slots=8)
+    job = make_job(anna)
+    at_once = threading.Barrier(4)
+
+    def place_it() -> bool:
+        at_once.wait(10)
+        try:
+            return place(job)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        placed = [future.result(30) for future in [pool.submit(place_it) for _ in range(4)]]
+    assert sorted(placed) == [False, False, False, True]
+    assert Attempt.objects.count() == Command.objects.count() == 1

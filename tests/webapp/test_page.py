@@ -61,3 +61,11 @@ def test_health_says_which_part_does_not_answer(client: Client, viewer: Api, no_
     body = viewer.get("/api/health").body
     assert (body["ok"], body["database"]["ok"], body["redis"]["ok"]) == (False, True, False)
     assert "Redis does not answer" in body["redis"]["says"]
+
+
+def test_an_unknown_host_name_is_told_what_to_set(client: Client) -> None:
+    page = client.get("/", headers={"Host": "hub.example"})
+    assert page.status_code == 400
+    assert b"REGROUP_ALLOWED_HOSTS" in page.content
+    answer = client.get("/api/jobs", headers={"Host": "hub.example"})
+    assert "REGROUP_ALLOWED_HOSTS" in answer.json()["what_to_do"]

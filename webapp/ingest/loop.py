@@ -11,7 +11,7 @@ import redis
 from django.db import Error as DatabaseError
 from django.db import close_old_connections, connection
 
-from webapp.redis import get_blocking_redis
+from webapp.redis import get_redis
 
 from . import chores
 from .batch import SomeoneElseWasFirst, take_batch
@@ -20,6 +20,7 @@ from .reader import Reader
 log = logging.getLogger("regroup.ingest")
 
 BLOCK_MS = 500
+"""Less than what the connection waits for an answer, so that a server that hangs is noticed."""
 PAUSE_S = 0.005
 """Between batches that follow on each other, so that other writers get the database."""
 LONGEST_WAIT_S = 2.0
@@ -34,7 +35,7 @@ class Loop:
     said: set[str] = field(default_factory=set)
 
     def run(self) -> None:
-        reader = Reader(get_blocking_redis())
+        reader = Reader(get_redis())
         while not self.should_end():
             try:
                 self._turn(reader)
@@ -50,6 +51,10 @@ class Loop:
                 close_old_connections()
                 connection.close()
                 reader.start_over()
+            except Exception:
+                log.exception("a turn failed; going on with the next")
+                reader.start_over()
+                time.sleep(LONGEST_WAIT_S)
 
     def _turn(self, reader: Reader) -> None:
         if time.monotonic() >= self.next_chores:

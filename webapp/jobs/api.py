@@ -78,7 +78,10 @@ def stop(request: HttpRequest, id: int, data: StopIn | None = None) -> JobOut:
 @router.post("/jobs/{id}/faults", response={202: CommandOut, **ERRORS})
 def fault(request: HttpRequest, id: int, data: FaultIn) -> Status[CommandOut]:
     """Kill one worker. The answer is a command to follow: it is closed only by evidence from the node."""
-    return Status(202, command_out(kill_worker(_job(id), account_of(request), data)))
+    command = kill_worker(_job(id), account_of(request), data)
+    # It has been sent since, right after the commit.
+    command.refresh_from_db()
+    return Status(202, command_out(command))
 
 
 @router.get("/jobs/{id}/commands", response={200: CommandPage, **ERRORS})

@@ -5,9 +5,11 @@ A ``Batch`` reads each member once and writes it once, however many records of i
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -34,6 +36,8 @@ from .folded import runner_of, state_to_dict
 from .launch import start_members, stop_others
 from .models import Attempt, Job, Member, Sentence
 from .standing import stand
+
+log = logging.getLogger("regroup.jobs")
 
 
 @dataclass
@@ -93,7 +97,7 @@ class Batch:
         fields = ["phase", "folded", "source", "started_at", "settled_at"]
         Member.objects.bulk_update([found.member for found in opened], fields)
         for job_id in sorted(self.jobs):
-            restand(job_id)
+            _restand_or_log(job_id)
 
     def _member(self, attempt: str, node: str) -> _Open | None:
         key = (attempt, node)
@@ -154,6 +158,17 @@ def start_did_not_happen(command: Command) -> None:
         _never_started(found, command.reason, command.ended_at or timezone.now())
         batch.jobs.add(found.member.attempt.job_id)
     batch.finish()
+
+
+def _restand_or_log(job_id: int) -> None:
+    """What happened is kept even when the sentence about it cannot be made."""
+    try:
+        with transaction.atomic():
+            restand(job_id)
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception:
+        log.exception("standing not computed job=%s", job_id)
 
 
 def restand(job_id: int) -> None:

@@ -246,7 +246,7 @@ def _up(facts: JobFacts, living: Sequence[MemberFacts], newest: RoundFacts) -> S
         )
     if any(m.runner.reports_progress for m in living):
         return Standing(JobState.TRAINING, sentence)
-    return Standing(JobState.RUNNING, f"{sentence} Its workers report no progress.")
+    return Standing(JobState.RUNNING, f"{sentence} No progress has been reported in this round.")
 
 
 def _came_back(facts: JobFacts, living: Sequence[MemberFacts], newest: RoundFacts) -> str:

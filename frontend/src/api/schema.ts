@@ -4,36 +4,60 @@
  */
 
 export interface paths {
-    "/api/session": {
+    "/api/commands/{id}": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** A */
-        get: operations["__main___a"];
+        /**
+         * Look At Command
+         * @description How far a command has come, and what the node said.
+         */
+        get: operations["webapp_fleet_api_look_at_command"];
         put?: never;
-        /** B */
-        post: operations["__main___b"];
-        /** C */
-        delete: operations["__main___c"];
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/session/password": {
+    "/api/example": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Example
+         * @description A job to try first, with paths of this machine; null where the examples are not at hand.
+         */
+        get: operations["webapp_jobs_api_example"];
         put?: never;
-        /** D */
-        post: operations["__main___d"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Health
+         * @description Each part of the hub and whether it answers.
+         */
+        get: operations["webapp_health_health"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -47,11 +71,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** E */
-        get: operations["__main___e"];
+        /**
+         * List Jobs
+         * @description Jobs, newest first. ``next`` of the answer is the ``cursor`` of the next page.
+         */
+        get: operations["webapp_jobs_api_list_jobs"];
         put?: never;
-        /** F */
-        post: operations["__main___f"];
+        /**
+         * Launch
+         * @description Launch a job. It is queued until nodes with free slots are found.
+         */
+        post: operations["webapp_jobs_api_launch"];
         delete?: never;
         options?: never;
         head?: never;
@@ -65,8 +95,91 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** G */
-        get: operations["__main___g"];
+        /**
+         * Look At
+         * @description All that is known of a job now.
+         */
+        get: operations["webapp_jobs_api_look_at"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{id}/commands": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Commands
+         * @description Everything that was asked of nodes for this job, newest first.
+         */
+        get: operations["webapp_jobs_api_list_commands"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Events
+         * @description Records of this job's runners, oldest first. Give ``next`` as ``after`` to go on.
+         */
+        get: operations["webapp_jobs_api_list_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{id}/faults": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fault
+         * @description Kill one worker. The answer is a command to follow: it is closed only by evidence from the node.
+         */
+        post: operations["webapp_jobs_api_fault"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{id}/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Log Lines
+         * @description Lines of one worker's output, read on its node: the last ones, or those before or after an offset.
+         */
+        get: operations["webapp_jobs_api_log_lines"];
         put?: never;
         post?: never;
         delete?: never;
@@ -84,42 +197,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** H */
-        post: operations["__main___h"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/jobs/{id}/faults": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** I */
-        post: operations["__main___i"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/commands/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** J */
-        get: operations["__main___j"];
-        put?: never;
-        post?: never;
+        /**
+         * Stop
+         * @description Stop a job on all its nodes. Asking twice changes nothing.
+         */
+        post: operations["webapp_jobs_api_stop"];
         delete?: never;
         options?: never;
         head?: never;
@@ -133,42 +215,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** K */
-        get: operations["__main___k"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/jobs/{id}/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** L */
-        get: operations["__main___l"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/jobs/{id}/logs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** M */
-        get: operations["__main___m"];
+        /**
+         * Timeline
+         * @description A lane for each node: rounds, phases, and marks for what happened. All attempts, or one.
+         */
+        get: operations["webapp_jobs_api_timeline"];
         put?: never;
         post?: never;
         delete?: never;
@@ -184,8 +235,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** N */
-        get: operations["__main___n"];
+        /**
+         * List Nodes
+         * @description Every machine that ever joined, whether it is heard, and what holds its slots.
+         */
+        get: operations["webapp_jobs_nodes_api_list_nodes"];
         put?: never;
         post?: never;
         delete?: never;
@@ -194,17 +248,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/example": {
+    "/api/session": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** O */
-        get: operations["__main___o"];
+        /**
+         * Who Am I
+         * @description The account that asks; 401 when nobody is logged in. Also sets the cookie with the CSRF token.
+         */
+        get: operations["webapp_accounts_api_who_am_i"];
         put?: never;
-        post?: never;
+        /**
+         * Open Session
+         * @description Log in. Sets the session's cookie.
+         */
+        post: operations["webapp_accounts_api_open_session"];
+        /**
+         * Close Session
+         * @description Log out.
+         */
+        delete: operations["webapp_accounts_api_close_session"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/session/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set Password
+         * @description Change one's own password.
+         */
+        post: operations["webapp_accounts_api_set_password"];
         delete?: never;
         options?: never;
         head?: never;
@@ -215,48 +300,154 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** Me */
-        Me: {
-            /** Name */
-            name: string;
+        /** CommandOut */
+        CommandOut: {
+            /** Asked */
+            asked: {
+                [key: string]: unknown;
+            };
+            /** Attempt */
+            attempt: string;
+            /** By */
+            by: string;
             /**
-             * Role
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Ended At */
+            ended_at: string | null;
+            /** Evidence */
+            evidence: {
+                [key: string]: unknown;
+            };
+            /** Id */
+            id: string;
+            /** Is Final */
+            is_final: boolean;
+            /** Job */
+            job: number | null;
+            /** Kind */
+            kind: string;
+            /** Node */
+            node: string;
+            /** Reason */
+            reason: string;
+            /** Received At */
+            received_at: string | null;
+            /** Sent At */
+            sent_at: string | null;
+            /**
+             * State
              * @enum {string}
              */
-            role: "viewer" | "operator";
+            state: "waiting" | "sent" | "received" | "done" | "refused" | "failed" | "undelivered";
+            /** Why */
+            why: string;
+        };
+        /** CommandPage */
+        CommandPage: {
+            /** Items */
+            items: components["schemas"]["CommandOut"][];
+            /** Next */
+            next: string | null;
         };
         /**
          * ErrorAnswer
          * @description Every answer with status 4xx or 5xx.
          */
         ErrorAnswer: {
-            /** What */
-            what: string;
-            /**
-             * Where
-             * @default
-             */
-            where: string;
-            /**
-             * What To Do
-             * @default
-             */
-            what_to_do: string;
-            /** Reason */
-            reason: string;
             /**
              * Faults
              * @default []
              */
             faults: components["schemas"]["Fault"][];
+            /** Reason */
+            reason: string;
+            /** What */
+            what: string;
+            /**
+             * What To Do
+             * @default
+             */
+            what_to_do: string;
+            /**
+             * Where
+             * @default
+             */
+            where: string;
+        };
+        /** EventOut */
+        EventOut: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Attempt */
+            attempt: string;
+            /** Body */
+            body: {
+                [key: string]: unknown;
+            };
+            /** Cursor */
+            cursor: number;
+            /** Inferred */
+            inferred: boolean;
+            /** Kind */
+            kind: string;
+            /** Node */
+            node: string;
+            /**
+             * Received At
+             * Format: date-time
+             */
+            received_at: string;
+            /** Round */
+            round: number | null;
+            /** Says */
+            says: string;
+            /** Seq */
+            seq: number;
+            /** Source */
+            source: string;
+        };
+        /** EventPage */
+        EventPage: {
+            /** Items */
+            items: components["schemas"]["EventOut"][];
+            /** Next */
+            next: string | null;
+        };
+        /**
+         * FailureOut
+         * @description Why a job or a round failed, at the place where a person looks first.
+         */
+        FailureOut: {
+            /** Exception */
+            exception: string | null;
+            /** File */
+            file: string | null;
+            /** Line */
+            line: number | null;
+            /** Node */
+            node: string;
+            /** Rank */
+            rank: number | null;
+            /** Read From */
+            read_from: string | null;
+            /** Round */
+            round: number | null;
+            /** Said */
+            said: string;
+            /** Traceback */
+            traceback: string;
         };
         /**
          * Fault
          * @description One thing that is wrong: where it is, what it is, what to do about it.
          */
         Fault: {
-            /** Where */
-            where: string;
             /** Message */
             message: string;
             /**
@@ -264,20 +455,202 @@ export interface components {
              * @default
              */
             what_to_do: string;
+            /** Where */
+            where: string;
         };
-        /** LogIn */
-        LogIn: {
-            /** Username */
-            username: string;
-            /** Password */
-            password: string;
+        /** FaultIn */
+        FaultIn: {
+            if?: components["schemas"]["SeenWorker"] | null;
+            /**
+             * Kind
+             * @constant
+             */
+            kind: "kill_worker";
+            /** Rank */
+            rank: number;
+            /**
+             * Reason
+             * @default
+             */
+            reason: string;
+            /**
+             * Signal
+             * @default SIGKILL
+             */
+            signal: string;
         };
-        /** NewPassword */
-        NewPassword: {
-            /** Current */
-            current: string;
-            /** New */
-            new: string;
+        /** Health */
+        Health: {
+            database: components["schemas"]["Part"];
+            /** Ok */
+            ok: boolean;
+            redis: components["schemas"]["Part"];
+        };
+        /** JobFilter */
+        JobFilter: {
+            /**
+             * Mine
+             * @default false
+             */
+            mine: boolean;
+            /**
+             * Node
+             * @default
+             */
+            node: string;
+            /**
+             * Q
+             * @default
+             */
+            q: string;
+            /** State */
+            state?: string[];
+        };
+        /** JobIn */
+        JobIn: {
+            /** Args */
+            args?: string[];
+            /** Env */
+            env?: {
+                [key: string]: string;
+            };
+            /**
+             * Grace S
+             * @default 30
+             */
+            grace_s: number;
+            /**
+             * Max Restarts
+             * @default 0
+             */
+            max_restarts: number;
+            /** Module */
+            module?: string | null;
+            /**
+             * Monitor Interval S
+             * @default 0.1
+             */
+            monitor_interval_s: number;
+            /**
+             * Name
+             * @default
+             */
+            name: string;
+            /**
+             * Nnodes
+             * @default 1
+             */
+            nnodes: string;
+            /** Nodes */
+            nodes?: number | null;
+            /**
+             * Nproc Per Node
+             * @default 1
+             */
+            nproc_per_node: number;
+            /** Python */
+            python?: string | null;
+            /**
+             * Rdzv Backend
+             * @default c10d
+             */
+            rdzv_backend: string;
+            /** Rdzv Conf */
+            rdzv_conf?: {
+                [key: string]: string;
+            };
+            /**
+             * Rdzv Endpoint
+             * @default
+             */
+            rdzv_endpoint: string;
+            /** Script */
+            script?: string | null;
+            /**
+             * Start
+             * @default exec
+             */
+            start: string;
+            /** Workdir */
+            workdir?: string | null;
+        };
+        /** JobOut */
+        JobOut: {
+            /** Attempt */
+            attempt: number | null;
+            /** Attempt Id */
+            attempt_id: string | null;
+            /** Checkpoint Step */
+            checkpoint_step: number | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Created By */
+            created_by: string;
+            /** Ended At */
+            ended_at: string | null;
+            failure: components["schemas"]["FailureOut"] | null;
+            /** Id */
+            id: number;
+            /** Last Event */
+            last_event: number;
+            /** Last Output At */
+            last_output_at: string | null;
+            /** Members */
+            members: components["schemas"]["MemberOut"][];
+            /** Metrics */
+            metrics: {
+                [key: string]: number;
+            };
+            /** Name */
+            name: string;
+            nodes: components["schemas"]["NodesOut"];
+            /** Past */
+            past: components["schemas"]["Sentence"][];
+            restarts: components["schemas"]["RestartsOut"];
+            /** Resumed Step */
+            resumed_step: number | null;
+            /** Round */
+            round: number | null;
+            spec: components["schemas"]["SpecIn"];
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "queued" | "waiting" | "forming" | "starting" | "training" | "running" | "finishing" | "stalled" | "restarting" | "stopping" | "succeeded" | "failed" | "stopped" | "lost" | "unknown";
+            /** State Reason */
+            state_reason: string;
+            /**
+             * State Since
+             * Format: date-time
+             */
+            state_since: string;
+            /** Step */
+            step: number | null;
+            /** Steps Per S */
+            steps_per_s: number | null;
+            /** Stop Reason */
+            stop_reason: string;
+            /** Stopped By */
+            stopped_by: string | null;
+            /** Store Endpoint */
+            store_endpoint: string | null;
+            /** Store Host */
+            store_host: string | null;
+            /** Timeline Version */
+            timeline_version: number;
+            /** Total */
+            total: number | null;
+            /** Version */
+            version: number;
+            /** Workers */
+            workers: components["schemas"]["WorkerOut"][];
+            /** Workers Alive */
+            workers_alive: number;
+            /** World Size */
+            world_size: number;
         };
         /** JobPage */
         JobPage: {
@@ -291,10 +664,25 @@ export interface components {
          * @description A row of the list.
          */
         JobSummary: {
+            /** Attempt */
+            attempt: number | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Created By */
+            created_by: string;
+            /** Ended At */
+            ended_at: string | null;
             /** Id */
             id: number;
             /** Name */
             name: string;
+            nodes: components["schemas"]["NodesOut"];
+            restarts: components["schemas"]["RestartsOut"];
+            /** Round */
+            round: number | null;
             /**
              * State
              * @enum {string}
@@ -307,29 +695,128 @@ export interface components {
              * Format: date-time
              */
             state_since: string;
-            /** Attempt */
-            attempt: number | null;
-            /** Round */
-            round: number | null;
-            /** World Size */
-            world_size: number;
-            /** Workers Alive */
-            workers_alive: number;
-            nodes: components["schemas"]["NodesOut"];
-            restarts: components["schemas"]["RestartsOut"];
             /** Step */
             step: number | null;
-            /** Created By */
-            created_by: string;
-            /**
-             * Created At
-             * Format: date-time
-             */
-            created_at: string;
-            /** Ended At */
-            ended_at: string | null;
             /** Version */
             version: number;
+            /** Workers Alive */
+            workers_alive: number;
+            /** World Size */
+            world_size: number;
+        };
+        /** LaneOut */
+        LaneOut: {
+            /** Node */
+            node: string;
+            /** Spans */
+            spans: components["schemas"]["SpanOut"][];
+        };
+        /** LogIn */
+        LogIn: {
+            /** Password */
+            password: string;
+            /** Username */
+            username: string;
+        };
+        /** LogLineOut */
+        LogLineOut: {
+            /** Offset */
+            offset: number;
+            /** Text */
+            text: string;
+        };
+        /** LogPage */
+        LogPage: {
+            /** Attempt */
+            attempt: number;
+            /** Items */
+            items: components["schemas"]["LogLineOut"][];
+            /** Next */
+            next: string | null;
+            /** Node */
+            node: string;
+            /** Previous */
+            previous: string | null;
+            /** Problem */
+            problem: string | null;
+            /** Rank */
+            rank: number;
+            /** Round */
+            round: number;
+            /**
+             * Stream
+             * @enum {string}
+             */
+            stream: "stdout" | "stderr";
+        };
+        /** MarkOut */
+        MarkOut: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * By
+             * @default
+             */
+            by: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "failure" | "kill" | "checkpoint" | "join" | "leave" | "resumed" | "ended";
+            /** Node */
+            node: string | null;
+            /** Rank */
+            rank: number | null;
+            /** Round */
+            round: number | null;
+            /** Says */
+            says: string;
+        };
+        /** Me */
+        Me: {
+            /** Name */
+            name: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "viewer" | "operator";
+        };
+        /** MemberOut */
+        MemberOut: {
+            /** Group Rank */
+            group_rank: number | null;
+            /** Hosts Store */
+            hosts_store: boolean;
+            /** Node */
+            node: string;
+            /** Outcome */
+            outcome: string;
+            /** Phase */
+            phase: string;
+            /** Reason */
+            reason: string;
+            /** Round */
+            round: number | null;
+            /** Silent S */
+            silent_s: number | null;
+            /** Since */
+            since: string | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "online" | "unheard" | "lost";
+        };
+        /** NewPassword */
+        NewPassword: {
+            /** Current */
+            current: string;
+            /** New */
+            new: string;
         };
         /** NodeBudget */
         NodeBudget: {
@@ -340,161 +827,128 @@ export interface components {
             /** Torch Counter */
             torch_counter: number;
         };
-        /** NodesOut */
-        NodesOut: {
-            /** Min */
-            min: number;
-            /** Max */
-            max: number;
-            /** Wanted */
-            wanted: number;
-            /** Formed */
-            formed: number;
-            /** Alive */
-            alive: number;
+        /** NodeJob */
+        NodeJob: {
+            /** Attempt */
+            attempt: string;
+            /** Job */
+            job: number;
+            /** Name */
+            name: string;
+            /** Phase */
+            phase: string;
+            /** Slots */
+            slots: number;
         };
-        /** RestartsOut */
-        RestartsOut: {
-            /** Failure */
-            failure: number;
-            /** Membership */
-            membership: number;
-            /** Max Restarts */
-            max_restarts: number;
-            /** Remaining */
-            remaining: number;
-            /** By Node */
-            by_node: {
-                [key: string]: components["schemas"]["NodeBudget"];
+        /** NodeOut */
+        NodeOut: {
+            /** Agent Started At */
+            agent_started_at: string | null;
+            /** Facts */
+            facts: {
+                [key: string]: unknown;
             };
-        };
-        /**
-         * FailureOut
-         * @description Why a job or a round failed, at the place where a person looks first.
-         */
-        FailureOut: {
-            /** Rank */
-            rank: number | null;
-            /** Node */
-            node: string;
-            /** Round */
-            round: number | null;
-            /** Said */
-            said: string;
-            /** Exception */
-            exception: string | null;
-            /** File */
-            file: string | null;
-            /** Line */
-            line: number | null;
-            /** Read From */
-            read_from: string | null;
-            /** Traceback */
-            traceback: string;
-        };
-        /** JobOut */
-        JobOut: {
-            /** Id */
-            id: number;
+            /** Jobs */
+            jobs: components["schemas"]["NodeJob"][];
+            /** Last Heard At */
+            last_heard_at: string | null;
             /** Name */
             name: string;
             /**
-             * State
-             * @enum {string}
-             */
-            state: "queued" | "waiting" | "forming" | "starting" | "training" | "running" | "finishing" | "stalled" | "restarting" | "stopping" | "succeeded" | "failed" | "stopped" | "lost" | "unknown";
-            /** State Reason */
-            state_reason: string;
-            /**
-             * State Since
+             * Registered At
              * Format: date-time
              */
-            state_since: string;
-            /** Attempt */
-            attempt: number | null;
-            /** Round */
-            round: number | null;
-            /** World Size */
-            world_size: number;
-            /** Workers Alive */
-            workers_alive: number;
-            nodes: components["schemas"]["NodesOut"];
-            restarts: components["schemas"]["RestartsOut"];
-            /** Step */
-            step: number | null;
-            /** Created By */
-            created_by: string;
-            /**
-             * Created At
-             * Format: date-time
-             */
-            created_at: string;
-            /** Ended At */
-            ended_at: string | null;
-            /** Version */
-            version: number;
-            /** Attempt Id */
-            attempt_id: string | null;
-            spec: components["schemas"]["SpecIn"];
-            /** Store Host */
-            store_host: string | null;
-            /** Store Endpoint */
-            store_endpoint: string | null;
-            /** Total */
-            total: number | null;
-            /** Metrics */
-            metrics: {
-                [key: string]: number;
-            };
-            /** Steps Per S */
-            steps_per_s: number | null;
-            /** Last Output At */
-            last_output_at: string | null;
-            /** Checkpoint Step */
-            checkpoint_step: number | null;
-            /** Resumed Step */
-            resumed_step: number | null;
-            /** Members */
-            members: components["schemas"]["MemberOut"][];
-            /** Workers */
-            workers: components["schemas"]["WorkerOut"][];
-            failure: components["schemas"]["FailureOut"] | null;
-            /** Past */
-            past: components["schemas"]["Sentence"][];
-            /** Stopped By */
-            stopped_by: string | null;
-            /** Stop Reason */
-            stop_reason: string;
-            /** Last Event */
-            last_event: number;
-            /** Timeline Version */
-            timeline_version: number;
-        };
-        /** MemberOut */
-        MemberOut: {
-            /** Node */
-            node: string;
-            /** Phase */
-            phase: string;
-            /** Since */
-            since: string | null;
-            /** Round */
-            round: number | null;
-            /** Group Rank */
-            group_rank: number | null;
-            /** Hosts Store */
-            hosts_store: boolean;
-            /** Outcome */
-            outcome: string;
-            /** Reason */
-            reason: string;
+            registered_at: string;
+            /** Silent S */
+            silent_s: number | null;
+            /** Slots */
+            slots: number;
+            /** Slots Free */
+            slots_free: number;
             /**
              * State
              * @enum {string}
              */
             state: "online" | "unheard" | "lost";
-            /** Silent S */
-            silent_s: number | null;
+        };
+        /** NodePage */
+        NodePage: {
+            /** Items */
+            items: components["schemas"]["NodeOut"][];
+            /** Next */
+            next: string | null;
+        };
+        /** NodesOut */
+        NodesOut: {
+            /** Alive */
+            alive: number;
+            /** Formed */
+            formed: number;
+            /** Max */
+            max: number;
+            /** Min */
+            min: number;
+            /** Wanted */
+            wanted: number;
+        };
+        /** Part */
+        Part: {
+            /** Ok */
+            ok: boolean;
+            /** Says */
+            says: string;
+        };
+        /** RestartsOut */
+        RestartsOut: {
+            /** By Node */
+            by_node: {
+                [key: string]: components["schemas"]["NodeBudget"];
+            };
+            /** Failure */
+            failure: number;
+            /** Max Restarts */
+            max_restarts: number;
+            /** Membership */
+            membership: number;
+            /** Remaining */
+            remaining: number;
+        };
+        /** RoundOut */
+        RoundOut: {
+            /** Attempt */
+            attempt: number;
+            /**
+             * Cause
+             * @enum {string}
+             */
+            cause: "start" | "failure" | "membership";
+            /** Charged */
+            charged: string | null;
+            /**
+             * Formed At
+             * Format: date-time
+             */
+            formed_at: string;
+            /** Nodes */
+            nodes: string[];
+            /** Number */
+            number: number;
+            /** Why */
+            why: string;
+            /** World Size */
+            world_size: number;
+        };
+        /**
+         * SeenWorker
+         * @description What the person saw when they clicked.
+         */
+        SeenWorker: {
+            /** Attempt */
+            attempt?: string | null;
+            /** Pid */
+            pid: number;
+            /** Round */
+            round: number;
         };
         /** Sentence */
         Sentence: {
@@ -503,19 +957,59 @@ export interface components {
              * Format: date-time
              */
             at: string;
+            /** Says */
+            says: string;
             /**
              * State
              * @enum {string}
              */
             state: "queued" | "waiting" | "forming" | "starting" | "training" | "running" | "finishing" | "stalled" | "restarting" | "stopping" | "succeeded" | "failed" | "stopped" | "lost" | "unknown";
-            /** Says */
-            says: string;
+        };
+        /** SpanOut */
+        SpanOut: {
+            /**
+             * Began At
+             * Format: date-time
+             */
+            began_at: string;
+            /** Ended At */
+            ended_at: string | null;
+            /**
+             * Phase
+             * @enum {string}
+             */
+            phase: "launching" | "idle" | "rendezvous" | "formed" | "starting" | "up" | "restarting" | "finishing";
+            /** Round */
+            round: number | null;
         };
         /**
          * SpecIn
          * @description torchrun's words. See ``agents.wire.spec.JobSpec``.
          */
         SpecIn: {
+            /** Args */
+            args?: string[];
+            /** Env */
+            env?: {
+                [key: string]: string;
+            };
+            /**
+             * Grace S
+             * @default 30
+             */
+            grace_s: number;
+            /**
+             * Max Restarts
+             * @default 0
+             */
+            max_restarts: number;
+            /** Module */
+            module?: string | null;
+            /**
+             * Monitor Interval S
+             * @default 0.1
+             */
+            monitor_interval_s: number;
             /**
              * Nnodes
              * @default 1
@@ -528,156 +1022,31 @@ export interface components {
              * @default 1
              */
             nproc_per_node: number;
-            /**
-             * Max Restarts
-             * @default 0
-             */
-            max_restarts: number;
+            /** Python */
+            python?: string | null;
             /**
              * Rdzv Backend
              * @default c10d
              */
             rdzv_backend: string;
+            /** Rdzv Conf */
+            rdzv_conf?: {
+                [key: string]: string;
+            };
             /**
              * Rdzv Endpoint
              * @default
              */
             rdzv_endpoint: string;
-            /** Rdzv Conf */
-            rdzv_conf?: {
-                [key: string]: string;
-            };
             /** Script */
             script?: string | null;
-            /** Module */
-            module?: string | null;
-            /** Args */
-            args?: string[];
-            /** Env */
-            env?: {
-                [key: string]: string;
-            };
-            /** Workdir */
-            workdir?: string | null;
-            /** Python */
-            python?: string | null;
             /**
              * Start
              * @default exec
              */
             start: string;
-            /**
-             * Monitor Interval S
-             * @default 0.1
-             */
-            monitor_interval_s: number;
-            /**
-             * Grace S
-             * @default 30
-             */
-            grace_s: number;
-        };
-        /** WorkerOut */
-        WorkerOut: {
-            /** Rank */
-            rank: number;
-            /** Local Rank */
-            local_rank: number;
-            /** Node */
-            node: string;
-            /** Pid */
-            pid: number;
-            /** Start Time */
-            start_time: number;
-            /** Round */
-            round: number;
-            /**
-             * State
-             * @enum {string}
-             */
-            state: "running" | "cause" | "peer_lost" | "stopped" | "finished" | "unknown";
-            /** Said */
-            said: string;
-            /** Step */
-            step: number | null;
-            /** Total */
-            total: number | null;
-            /** Metrics */
-            metrics: {
-                [key: string]: number;
-            };
-            /** Progress At */
-            progress_at: string | null;
-            /** Kill */
-            kill: string | null;
-        };
-        /** JobIn */
-        JobIn: {
-            /**
-             * Nnodes
-             * @default 1
-             */
-            nnodes: string;
-            /** Nodes */
-            nodes?: number | null;
-            /**
-             * Nproc Per Node
-             * @default 1
-             */
-            nproc_per_node: number;
-            /**
-             * Max Restarts
-             * @default 0
-             */
-            max_restarts: number;
-            /**
-             * Rdzv Backend
-             * @default c10d
-             */
-            rdzv_backend: string;
-            /**
-             * Rdzv Endpoint
-             * @default
-             */
-            rdzv_endpoint: string;
-            /** Rdzv Conf */
-            rdzv_conf?: {
-                [key: string]: string;
-            };
-            /** Script */
-            script?: string | null;
-            /** Module */
-            module?: string | null;
-            /** Args */
-            args?: string[];
-            /** Env */
-            env?: {
-                [key: string]: string;
-            };
             /** Workdir */
             workdir?: string | null;
-            /** Python */
-            python?: string | null;
-            /**
-             * Start
-             * @default exec
-             */
-            start: string;
-            /**
-             * Monitor Interval S
-             * @default 0.1
-             */
-            monitor_interval_s: number;
-            /**
-             * Grace S
-             * @default 30
-             */
-            grace_s: number;
-            /**
-             * Name
-             * @default
-             */
-            name: string;
         };
         /** StopIn */
         StopIn: {
@@ -686,159 +1055,6 @@ export interface components {
              * @default
              */
             reason: string;
-        };
-        /** CommandOut */
-        CommandOut: {
-            /** Id */
-            id: string;
-            /** Kind */
-            kind: string;
-            /** Node */
-            node: string;
-            /** Job */
-            job: number | null;
-            /** Attempt */
-            attempt: string;
-            /**
-             * State
-             * @enum {string}
-             */
-            state: "waiting" | "sent" | "received" | "done" | "refused" | "failed" | "undelivered";
-            /** Is Final */
-            is_final: boolean;
-            /** Reason */
-            reason: string;
-            /** Evidence */
-            evidence: {
-                [key: string]: unknown;
-            };
-            /** By */
-            by: string;
-            /** Why */
-            why: string;
-            /** Asked */
-            asked: {
-                [key: string]: unknown;
-            };
-            /**
-             * Created At
-             * Format: date-time
-             */
-            created_at: string;
-            /** Sent At */
-            sent_at: string | null;
-            /** Received At */
-            received_at: string | null;
-            /** Ended At */
-            ended_at: string | null;
-        };
-        /** FaultIn */
-        FaultIn: {
-            /**
-             * Kind
-             * @constant
-             */
-            kind: "kill_worker";
-            /** Rank */
-            rank: number;
-            /**
-             * Signal
-             * @default SIGKILL
-             */
-            signal: string;
-            /**
-             * Reason
-             * @default
-             */
-            reason: string;
-            if?: components["schemas"]["SeenWorker"] | null;
-        };
-        /**
-         * SeenWorker
-         * @description What the person saw when they clicked.
-         */
-        SeenWorker: {
-            /** Round */
-            round: number;
-            /** Pid */
-            pid: number;
-            /** Attempt */
-            attempt?: string | null;
-        };
-        /** LaneOut */
-        LaneOut: {
-            /** Node */
-            node: string;
-            /** Spans */
-            spans: components["schemas"]["SpanOut"][];
-        };
-        /** MarkOut */
-        MarkOut: {
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "failure" | "kill" | "checkpoint" | "join" | "leave" | "resumed" | "ended";
-            /**
-             * At
-             * Format: date-time
-             */
-            at: string;
-            /** Node */
-            node: string | null;
-            /** Rank */
-            rank: number | null;
-            /** Round */
-            round: number | null;
-            /** Says */
-            says: string;
-            /**
-             * By
-             * @default
-             */
-            by: string;
-        };
-        /** RoundOut */
-        RoundOut: {
-            /** Attempt */
-            attempt: number;
-            /** Number */
-            number: number;
-            /** World Size */
-            world_size: number;
-            /** Nodes */
-            nodes: string[];
-            /**
-             * Cause
-             * @enum {string}
-             */
-            cause: "start" | "failure" | "membership";
-            /** Charged */
-            charged: string | null;
-            /** Why */
-            why: string;
-            /**
-             * Formed At
-             * Format: date-time
-             */
-            formed_at: string;
-        };
-        /** SpanOut */
-        SpanOut: {
-            /**
-             * Phase
-             * @enum {string}
-             */
-            phase: "launching" | "idle" | "rendezvous" | "formed" | "starting" | "up" | "restarting" | "finishing";
-            /** Round */
-            round: number | null;
-            /**
-             * Began At
-             * Format: date-time
-             */
-            began_at: string;
-            /** Ended At */
-            ended_at: string | null;
         };
         /**
          * TimelineOut
@@ -850,143 +1066,53 @@ export interface components {
              * Format: date-time
              */
             began_at: string;
+            /** Ended At */
+            ended_at: string | null;
+            /** Lanes */
+            lanes: components["schemas"]["LaneOut"][];
+            /** Marks */
+            marks: components["schemas"]["MarkOut"][];
             /**
              * Now
              * Format: date-time
              */
             now: string;
-            /** Ended At */
-            ended_at: string | null;
             /** Rounds */
             rounds: components["schemas"]["RoundOut"][];
-            /** Lanes */
-            lanes: components["schemas"]["LaneOut"][];
-            /** Marks */
-            marks: components["schemas"]["MarkOut"][];
         };
-        /** EventOut */
-        EventOut: {
-            /** Cursor */
-            cursor: number;
-            /** Source */
-            source: string;
-            /** Seq */
-            seq: number;
-            /** Kind */
-            kind: string;
-            /**
-             * At
-             * Format: date-time
-             */
-            at: string;
-            /**
-             * Received At
-             * Format: date-time
-             */
-            received_at: string;
-            /** Node */
-            node: string;
-            /** Attempt */
-            attempt: string;
-            /** Round */
-            round: number | null;
-            /** Inferred */
-            inferred: boolean;
-            /** Says */
-            says: string;
-            /** Body */
-            body: {
-                [key: string]: unknown;
+        /** WorkerOut */
+        WorkerOut: {
+            /** Kill */
+            kill: string | null;
+            /** Local Rank */
+            local_rank: number;
+            /** Metrics */
+            metrics: {
+                [key: string]: number;
             };
-        };
-        /** EventPage */
-        EventPage: {
-            /** Items */
-            items: components["schemas"]["EventOut"][];
-            /** Next */
-            next: string | null;
-        };
-        /** LogLineOut */
-        LogLineOut: {
-            /** Offset */
-            offset: number;
-            /** Text */
-            text: string;
-        };
-        /** LogPage */
-        LogPage: {
-            /** Items */
-            items: components["schemas"]["LogLineOut"][];
-            /** Next */
-            next: string | null;
-            /** Previous */
-            previous: string | null;
             /** Node */
             node: string;
-            /** Attempt */
-            attempt: number;
-            /** Round */
-            round: number;
+            /** Pid */
+            pid: number;
+            /** Progress At */
+            progress_at: string | null;
             /** Rank */
             rank: number;
-            /**
-             * Stream
-             * @enum {string}
-             */
-            stream: "stdout" | "stderr";
-            /** Problem */
-            problem: string | null;
-        };
-        /** NodeJob */
-        NodeJob: {
-            /** Job */
-            job: number;
-            /** Name */
-            name: string;
-            /** Attempt */
-            attempt: string;
-            /** Slots */
-            slots: number;
-            /** Phase */
-            phase: string;
-        };
-        /** NodeOut */
-        NodeOut: {
-            /** Name */
-            name: string;
+            /** Round */
+            round: number;
+            /** Said */
+            said: string;
+            /** Start Time */
+            start_time: number;
             /**
              * State
              * @enum {string}
              */
-            state: "online" | "unheard" | "lost";
-            /** Silent S */
-            silent_s: number | null;
-            /** Last Heard At */
-            last_heard_at: string | null;
-            /**
-             * Registered At
-             * Format: date-time
-             */
-            registered_at: string;
-            /** Agent Started At */
-            agent_started_at: string | null;
-            /** Slots */
-            slots: number;
-            /** Slots Free */
-            slots_free: number;
-            /** Jobs */
-            jobs: components["schemas"]["NodeJob"][];
-            /** Facts */
-            facts: {
-                [key: string]: unknown;
-            };
-        };
-        /** NodePage */
-        NodePage: {
-            /** Items */
-            items: components["schemas"]["NodeOut"][];
-            /** Next */
-            next: string | null;
+            state: "running" | "cause" | "peer_lost" | "stopped" | "finished" | "unknown";
+            /** Step */
+            step: number | null;
+            /** Total */
+            total: number | null;
         };
     };
     responses: never;
@@ -997,7 +1123,92 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    __main___a: {
+    webapp_fleet_api_look_at_command: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommandOut"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_jobs_api_example: {
         parameters: {
             query?: never;
             header?: never;
@@ -1012,7 +1223,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Me"];
+                    "application/json": components["schemas"]["JobIn"] | null;
                 };
             };
             /** @description Unauthorized */
@@ -1060,8 +1271,8 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
-            /** @description Too Many Requests */
-            429: {
+            /** @description Internal Server Error */
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1080,94 +1291,7 @@ export interface operations {
             };
         };
     };
-    __main___b: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["LogIn"];
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Me"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    __main___c: {
+    webapp_health_health: {
         parameters: {
             query?: never;
             header?: never;
@@ -1176,12 +1300,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description No Content */
-            204: {
+            /** @description OK */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
             };
             /** @description Unauthorized */
             401: {
@@ -1228,8 +1354,8 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
-            /** @description Too Many Requests */
-            429: {
+            /** @description Internal Server Error */
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1248,96 +1374,13 @@ export interface operations {
             };
         };
     };
-    __main___d: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["NewPassword"];
-            };
-        };
-        responses: {
-            /** @description No Content */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    __main___e: {
+    webapp_jobs_api_list_jobs: {
         parameters: {
             query?: {
-                state?: string | null;
-                q?: string | null;
+                state?: string[];
+                q?: string;
+                node?: string;
+                mine?: boolean;
                 cursor?: string | null;
                 limit?: number;
             };
@@ -1401,8 +1444,8 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
-            /** @description Too Many Requests */
-            429: {
+            /** @description Internal Server Error */
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1421,7 +1464,7 @@ export interface operations {
             };
         };
     };
-    __main___f: {
+    webapp_jobs_api_launch: {
         parameters: {
             query?: never;
             header?: never;
@@ -1488,8 +1531,8 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
-            /** @description Too Many Requests */
-            429: {
+            /** @description Internal Server Error */
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1508,7 +1551,7 @@ export interface operations {
             };
         };
     };
-    __main___g: {
+    webapp_jobs_api_look_at: {
         parameters: {
             query?: never;
             header?: never;
@@ -1573,8 +1616,8 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
-            /** @description Too Many Requests */
-            429: {
+            /** @description Internal Server Error */
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1593,28 +1636,27 @@ export interface operations {
             };
         };
     };
-    __main___h: {
+    webapp_jobs_api_list_commands: {
         parameters: {
-            query?: never;
+            query?: {
+                cursor?: string | null;
+                limit?: number;
+            };
             header?: never;
             path: {
                 id: number;
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["StopIn"];
-            };
-        };
+        requestBody?: never;
         responses: {
-            /** @description Accepted */
-            202: {
+            /** @description OK */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["JobOut"];
+                    "application/json": components["schemas"]["CommandPage"];
                 };
             };
             /** @description Unauthorized */
@@ -1662,8 +1704,8 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
-            /** @description Too Many Requests */
-            429: {
+            /** @description Internal Server Error */
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1682,7 +1724,95 @@ export interface operations {
             };
         };
     };
-    __main___i: {
+    webapp_jobs_api_list_events: {
+        parameters: {
+            query?: {
+                after?: string | null;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventPage"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_jobs_api_fault: {
         parameters: {
             query?: never;
             header?: never;
@@ -1751,8 +1881,8 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
-            /** @description Too Many Requests */
-            429: {
+            /** @description Internal Server Error */
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1771,273 +1901,13 @@ export interface operations {
             };
         };
     };
-    __main___j: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CommandOut"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    __main___k: {
+    webapp_jobs_api_log_lines: {
         parameters: {
             query?: {
-                attempt?: number | null;
-            };
-            header?: never;
-            path: {
-                id: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TimelineOut"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    __main___l: {
-        parameters: {
-            query?: {
-                after?: string | null;
-                limit?: number;
-            };
-            header?: never;
-            path: {
-                id: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["EventPage"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    __main___m: {
-        parameters: {
-            query: {
-                rank: number;
                 attempt?: number | null;
                 round?: number | null;
-                stream?: string;
+                rank?: number;
+                stream?: "stdout" | "stderr";
                 before?: string | null;
                 after?: string | null;
                 limit?: number;
@@ -2104,8 +1974,8 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
-            /** @description Too Many Requests */
-            429: {
+            /** @description Internal Server Error */
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2124,9 +1994,188 @@ export interface operations {
             };
         };
     };
-    __main___n: {
+    webapp_jobs_api_stop: {
         parameters: {
             query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["StopIn"] | null;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobOut"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_jobs_api_timeline: {
+        parameters: {
+            query?: {
+                attempt?: number | null;
+            };
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimelineOut"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_jobs_nodes_api_list_nodes: {
+        parameters: {
+            query?: {
+                cursor?: string | null;
+                limit?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2187,8 +2236,8 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
-            /** @description Too Many Requests */
-            429: {
+            /** @description Internal Server Error */
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2207,7 +2256,7 @@ export interface operations {
             };
         };
     };
-    __main___o: {
+    webapp_accounts_api_who_am_i: {
         parameters: {
             query?: never;
             header?: never;
@@ -2222,7 +2271,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["JobIn"];
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_accounts_api_open_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LogIn"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
                 };
             };
             /** @description Unauthorized */
@@ -2236,24 +2318,6 @@ export interface operations {
             };
             /** @description Forbidden */
             403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-            /** @description Conflict */
-            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2279,8 +2343,93 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
-            /** @description Service Unavailable */
-            503: {
+        };
+    };
+    webapp_accounts_api_close_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_accounts_api_set_password: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPassword"];
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,0 +1,33 @@
+import type { FailureOut } from "@/api";
+import classes from "./failure-card.module.css";
+
+/** Why the job failed: the exception, where it was raised, and where that was read. */
+export function FailureCard({ failure }: { failure: FailureOut }) {
+  return (
+    <section className={classes.card} aria-label="Failure">
+      <p className={classes.said}>
+        {failure.rank === null ? "" : `Rank ${failure.rank} `}
+        {failure.node !== "" && `on ${failure.node} `}
+        {failure.round !== null && `in round ${failure.round} `}
+        {failure.said}
+      </p>
+      {failure.exception !== null && <pre className={classes.exception}>{failure.exception}</pre>}
+      <p className={classes.place}>
+        {failure.file !== null && (
+          <>
+            Raised at <span className="mono">{failure.file}{failure.line === null ? "" : `:${failure.line}`}</span>.{" "}
+          </>
+        )}
+        {failure.read_from !== null && <>Read from its {failure.read_from}.</>}
+      </p>
+      {failure.traceback !== "" && (
+        <details>
+          <summary>Traceback</summary>
+          <pre className={classes.traceback} tabIndex={0}>
+            {failure.traceback}
+          </pre>
+        </details>
+      )}
+    </section>
+  );
+}

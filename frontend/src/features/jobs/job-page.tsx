@@ -1,0 +1,58 @@
+import { useDocumentTitle, useMediaQuery } from "@mantine/hooks";
+import { Link } from "wouter";
+import { Refusal, useJob, useTimeline, useTopic, type JobOut } from "@/api";
+import { ENDED } from "@/lib/states";
+import { Empty } from "@/ui/empty";
+import { Refused } from "@/ui/refused";
+import { FailureCard } from "./failure-card";
+import { FourNumbers } from "./four-numbers";
+import { Headline } from "./headline";
+import { JobHeader } from "./job-header";
+import { JobTabs } from "./job-tabs";
+import { Timeline } from "./timeline/timeline";
+import { Why } from "./why";
+import { Workers } from "./workers";
+import classes from "./job-page.module.css";
+
+/** One job: is it training, what happened, what can I do; in that order from top to bottom. */
+export function JobPage({ id }: { id: number }) {
+  useTopic(`job:${id}`);
+  const job = useJob(id);
+  useDocumentTitle(job.data === undefined ? "Job · Regroup" : `${job.data.state} · ${job.data.name} · Regroup`);
+  if (job.data !== undefined) return <Job job={job.data} />;
+  if (job.error instanceof Refusal && job.error.status === 404) return <NoSuchJob id={id} />;
+  if (job.error !== null) return <Refused error={job.error} tried={`Job ${id} was asked for.`} />;
+  return <p className="quiet">Asking the hub for job {id} …</p>;
+}
+
+function Job({ job }: { job: JobOut }) {
+  const isNarrow = useMediaQuery("(max-width: 720px)", false, { getInitialValueInEffect: false });
+  const timeline = useTimeline(job.id, job.timeline_version);
+  const drawn = timeline.data === undefined ? null : <Timeline timeline={timeline.data} isOver={ENDED.has(job.state)} />;
+  return (
+    <div className={classes.page}>
+      <JobHeader job={job} />
+      <div className={`${classes.standing} live`}>
+        <Headline job={job} />
+        <Why job={job} />
+      </div>
+      {job.failure !== null && job.state === "failed" && <FailureCard failure={job.failure} />}
+      <FourNumbers job={job} />
+      {!isNarrow && drawn}
+      <div className={classes.lower}>
+        <Workers job={job} rounds={timeline.data?.rounds ?? []} />
+        <JobTabs job={job} rounds={timeline.data?.rounds ?? []} timeline={isNarrow ? drawn : undefined} />
+      </div>
+    </div>
+  );
+}
+
+function NoSuchJob({ id }: { id: number }) {
+  return (
+    <Empty title={`There is no job ${id}.`}>
+      <p>
+        The number in the address belongs to no job of this hub. <Link href="/jobs">Show all jobs</Link>
+      </p>
+    </Empty>
+  );
+}

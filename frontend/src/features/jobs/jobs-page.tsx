@@ -1,0 +1,95 @@
+import { Button, NativeSelect, TextInput } from "@mantine/core";
+import { useDebouncedCallback, useDocumentTitle } from "@mantine/hooks";
+import { useRef, useState } from "react";
+import { Link, useSearchParams } from "wouter";
+import { useJobList, useMayOperate, useTopic } from "@/api";
+import { JOB_STATES } from "@/lib/states";
+import { Empty } from "@/ui/empty";
+import { Refused } from "@/ui/refused";
+import { useKeys } from "@/ui/use-keys";
+import { JobsTable } from "./jobs-table";
+import { NoJobsYet } from "./no-jobs-yet";
+import classes from "./jobs-page.module.css";
+
+/** All jobs, newest first, live. What is filtered for stands in the address. */
+export function JobsPage() {
+  useDocumentTitle("Jobs · Regroup");
+  useTopic("jobs");
+  const [params] = useSearchParams();
+  const filters = { state: params.get("state") ?? "", q: params.get("q") ?? "" };
+  const list = useJobList(filters);
+  const jobs = list.data?.pages.flatMap((page) => page.items) ?? [];
+  const isFiltered = filters.state !== "" || filters.q !== "";
+  return (
+    <>
+      <Filters />
+      {list.error !== null && <Refused error={list.error} tried="The list of jobs was asked for." />}
+      {list.isSuccess && jobs.length === 0 && (isFiltered ? <NothingFound /> : <NoJobsYet />)}
+      {jobs.length > 0 && <JobsTable jobs={jobs} />}
+      {list.hasNextPage && (
+        <Button variant="default" mt={16} loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+          Load more
+        </Button>
+      )}
+    </>
+  );
+}
+
+function Filters() {
+  const [params, setParams] = useSearchParams();
+  const mayOperate = useMayOperate();
+  const search = useRef<HTMLInputElement>(null);
+  const [text, setText] = useState(params.get("q") ?? "");
+  const set = (name: string, value: string) =>
+    setParams(
+      (held) => {
+        if (value === "") held.delete(name);
+        else held.set(name, value);
+        return held;
+      },
+      { replace: true },
+    );
+  const setSoon = useDebouncedCallback((value: string) => set("q", value), 250);
+  useKeys({ "/": () => search.current?.focus() });
+  return (
+    <div className={classes.filters}>
+      <h1>Jobs</h1>
+      <TextInput
+        ref={search}
+        size="xs"
+        w={240}
+        placeholder="Search by name  /"
+        aria-label="Search jobs"
+        value={text}
+        onChange={(event) => {
+          setText(event.currentTarget.value);
+          setSoon(event.currentTarget.value);
+        }}
+      />
+      <NativeSelect
+        size="xs"
+        aria-label="State"
+        value={params.get("state") ?? ""}
+        onChange={(event) => set("state", event.currentTarget.value)}
+        data={[{ value: "", label: "all states" }, ...Object.keys(JOB_STATES)]}
+      />
+      {mayOperate ? (
+        <Button component={Link} href="/jobs/new" size="xs" ml="auto">
+          Launch a job
+        </Button>
+      ) : (
+        <span className={classes.viewer}>Viewers may look; launching needs the role operator.</span>
+      )}
+    </div>
+  );
+}
+
+function NothingFound() {
+  return (
+    <Empty title="No job matches.">
+      <p>
+        Nothing has this state and this name. <Link href="/jobs">Show all jobs</Link>
+      </p>
+    </Empty>
+  );
+}

@@ -1,0 +1,71 @@
+import { Link } from "wouter";
+import type { JobSummary } from "@/api";
+import { formatCount } from "@/lib/format";
+import { ENDED, JOB_STATES } from "@/lib/states";
+import { Age } from "@/ui/age";
+import { StateWord } from "@/ui/state-word";
+import table from "@/ui/table.module.css";
+import classes from "./jobs-page.module.css";
+
+export function JobsTable({ jobs }: { jobs: JobSummary[] }) {
+  return (
+    <div className={`${table.scroll} live`}>
+      <table className={`${table.table} ${classes.table}`}>
+        <thead>
+          <tr>
+            <th>State</th>
+            <th>Name</th>
+            <th className={table.num}>Step</th>
+            <th className={table.num}>World size</th>
+            <th className={`${table.num} ${classes.wide}`}>Nodes</th>
+            <th className={`${table.num} ${classes.wide}`}>Round</th>
+            <th className={`${table.num} ${classes.wide}`}>Failure restarts</th>
+            <th className={`${table.num} ${classes.wide}`}>Membership restarts</th>
+            <th className={classes.wide}>Launched by</th>
+            <th className={`${table.num} ${classes.wide}`}>In this state for</th>
+          </tr>
+        </thead>
+        <tbody>
+          {jobs.map((job) => (
+            <JobRow key={job.id} job={job} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function JobRow({ job }: { job: JobSummary }) {
+  return (
+    <tr title={job.state_reason}>
+      <td>
+        <StateWord word={job.state} look={JOB_STATES[job.state]} />
+      </td>
+      <td className={`${table.cut} ${classes.name}`}>
+        <Link href={`/jobs/${job.id}`}>{job.name}</Link>
+      </td>
+      <td className={table.num}>{job.step === null ? "–" : formatCount(job.step)}</td>
+      <td className={table.num}>{worldText(job)}</td>
+      <td className={`${table.num} ${classes.wide}`}>{nodesText(job)}</td>
+      <td className={`${table.num} ${classes.wide}`}>{job.round ?? "–"}</td>
+      <td className={`${table.num} ${classes.wide}`}>
+        {job.restarts.failure} of {job.restarts.max_restarts}
+      </td>
+      <td className={`${table.num} ${classes.wide}`}>{job.restarts.membership}</td>
+      <td className={`${table.cut} ${classes.wide}`}>{job.created_by}</td>
+      <td className={`${table.num} ${classes.wide}`}>
+        <Age at={job.state_since} />
+      </td>
+    </tr>
+  );
+}
+
+function worldText(job: JobSummary): string {
+  if (job.round === null) return "–";
+  return ENDED.has(job.state) ? `${job.world_size}` : `${job.workers_alive} of ${job.world_size}`;
+}
+
+function nodesText({ nodes, round }: JobSummary): string {
+  const range = nodes.min === nodes.max ? `${nodes.min}` : `${nodes.min}–${nodes.max}`;
+  return round === null ? range : `${nodes.formed} of ${range}`;
+}

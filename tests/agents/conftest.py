@@ -1,0 +1,50 @@
+"""What the tests of the node agent share: a server for the run, and a fresh agent and hub for each test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.agents.node_harness import Agent, Hub, Valkey, new_id
+
+
+@pytest.fixture(scope="session")
+def valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Valkey]:
+    server = Valkey(tmp_path_factory.mktemp("valkey"))
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def own_valkey(tmp_path: Path) -> Iterator[Valkey]:
+    """For a test that kills or empties it."""
+    server = Valkey(tmp_path)
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def start_agent(tmp_path: Path) -> Iterator[Callable[..., Agent]]:
+    """Starts node agents, and ends them and all they started after the test."""
+    agents: list[Agent] = []
+
+    def start(server: Valkey, **options: object) -> Agent:
+        name = f"node-{new_id()}"
+        agents.append(Agent(server.url, name, tmp_path / name, **options))  # type: ignore[arg-type]
+        return agents[-1]
+
+    yield start
+    for agent in agents:
+        agent.end_all()
+
+
+@pytest.fixture
+def agent(valkey: Valkey, start_agent: Callable[..., Agent]) -> Agent:
+    return start_agent(valkey)
+
+
+@pytest.fixture
+def hub(valkey: Valkey, agent: Agent) -> Hub:
+    return Hub(valkey.redis, agent.name)

@@ -1,0 +1,177 @@
+"""Ingest as a process of its own: two at once, ended at any point, while Redis or the database is away."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import redis
+from django.conf import settings
+from django.db import connection
+
+from agents.wire import streams
+from tests.waiting import wait_until
+from tests.webapp.journals import NodeJournal, RunnerJournal, ship
+from webapp.events.models import Record, Source
+from webapp.fleet.models import Node
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ROOT = Path(__file__).resolve().parents[2]
+
+Start = Callable[[], "subprocess.Popen[bytes]"]
+
+
+@pytest.fixture
+def ingest(bus: redis.Redis, tmp_path: Path) -> Iterator[Start]:
+    """Starts ``manage.py ingest`` on the tests' database; all are ended at the end."""
+    started: list[subprocess.Popen[bytes]] = []
+    environ = {
+        **os.environ,
+        "REGROUP_DATABASE_URL": f"sqlite:///{connection.settings_dict['NAME']}",
+        "REGROUP_REDIS_URL": settings.REDIS_URL,
+        "REGROUP_DATA": str(tmp_path),
+    }
+
+    def start() -> subprocess.Popen[bytes]:
+        with (tmp_path / "ingest.log").open("ab") as output:
+            process = subprocess.Popen(
+                [sys.executable, "manage.py", "ingest"], cwd=ROOT, env=environ, stdout=output, stderr=output
+            )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def runner(number: int, steps: int = 30) -> RunnerJournal:
+    """A runner of an attempt that the hub does not know: its records are kept all the same."""
+    journal = RunnerJournal(f"j{number}-a1-x", f"node-{number}", [f"node-{number}"]).start().form().come_up()
+    for step in range(steps):
+        journal.progress(step)
+    return journal
+
+
+def acked(bus: redis.Redis, journal: RunnerJournal) -> int:
+    return int(bus.hget(streams.acks(journal.node), journal.source) or 0)  # type: ignore[arg-type]  # sync client
+
+
+def wait_acked(bus: redis.Redis, *journals: RunnerJournal) -> None:
+    for journal in journals:
+        wait_until(lambda j=journal: acked(bus, j) == len(j.events), what=f"{journal.source} to be acknowledged")  # type: ignore[misc]
+
+
+def assert_each_once(*journals: RunnerJournal) -> None:
+    for journal in journals:
+        kept = Record.objects.filter(source=journal.source).order_by("id").values_list("seq", flat=True)
+        assert list(kept) == list(range(1, len(journal.events) + 1))
+
+
+def test_records_are_taken_acknowledged_and_removed_from_the_stream(ingest: Start, bus: redis.Redis) -> None:
+    ship(bus, NodeJournal("node-1").started(slots=4).events)
+    journal = runner(1)
+    ship(bus, journal.events)
+    ingest()
+    wait_acked(bus, journal)
+    assert_each_once(journal)
+    assert Node.objects.get(name="node-1").slots == 4
+    wait_until(lambda: bus.xlen(streams.events("node-1")) == 0, what="the stream to be empty")
+    assert bus.get(streams.EPOCH)
+    assert bus.get(streams.INGEST)
+
+
+def test_what_was_committed_and_not_acknowledged_is_acknowledged_by_the_next(
+    ingest: Start, bus: redis.Redis
+) -> None:
+    journal = runner(1)
+    ship(bus, journal.events)
+    first = ingest()
+    wait_acked(bus, journal)
+    first.kill()
+    first.wait()
+    # As when it was killed between the commit and the acknowledgement.
+    bus.delete(streams.acks("node-1"))
+    ship(bus, journal.events)
+    ingest()
+    wait_acked(bus, journal)
+    assert_each_once(journal)
+
+
+def test_two_at_once_take_each_record_once(ingest: Start, bus: redis.Redis) -> None:
+    journals = [runner(number, steps=400) for number in (1, 2)]
+    ingest()
+    ingest()
+    for journal in journals:
+        ship(bus, journal.events)
+        ship(bus, journal.events)
+    wait_acked(bus, *journals)
+    assert_each_once(*journals)
+
+
+def test_killed_again_and_again_it_loses_and_doubles_nothing(ingest: Start, bus: redis.Redis) -> None:
+    journal = runner(1, steps=600)
+    ship(bus, journal.events)
+    for part in (1, 200, 400):
+        process = ingest()
+        wait_until(lambda p=part: acked(bus, journal) >= p, what=f"{part} records to be acknowledged")  # type: ignore[misc]
+        process.kill()
+        process.wait()
+    ingest()
+    wait_acked(bus, journal)
+    assert_each_once(journal)
+
+
+def test_a_gap_is_filled_when_the_node_sends_again(ingest: Start, bus: redis.Redis) -> None:
+    journal = runner(1)
+    ship(bus, journal.events[:5] + journal.events[9:])
+    ingest()
+    wait_until(lambda: acked(bus, journal) == 5, what="what precedes the gap to be acknowledged")
+    wait_until(lambda: bus.xlen(streams.events("node-1")) == 0, what="the stream to be empty")
+    ship(bus, journal.events[5:])
+    wait_acked(bus, journal)
+    assert_each_once(journal)
+
+
+def test_nothing_is_acknowledged_while_the_database_is_locked(ingest: Start, bus: redis.Redis) -> None:
+    ingest()
+    first, second = runner(1), runner(2)
+    ship(bus, first.events)
+    wait_acked(bus, first)
+    other = sqlite3.connect(str(connection.settings_dict["NAME"]), isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    ship(bus, second.events)
+    wait_until(lambda: bus.xlen(streams.events("node-2")) > 0, what="the records to lie in the stream")
+    assert acked(bus, second) == 0
+    other.execute("ROLLBACK")
+    other.close()
+    wait_acked(bus, second)
+    assert_each_once(first, second)
+
+
+def test_it_goes_on_when_redis_has_lost_everything(ingest: Start, bus: redis.Redis) -> None:
+    ingest()
+    first = runner(1)
+    ship(bus, first.events)
+    wait_acked(bus, first)
+    bus.flushdb()
+    ship(bus, first.events)
+    wait_acked(bus, first)
+    wait_until(lambda: bus.get(streams.EPOCH), what="a new epoch word")
+    assert_each_once(first)
+    assert Source.objects.get(name=first.source).last_seq == len(first.events)
+
+
+def test_it_ends_on_sigterm(ingest: Start, bus: redis.Redis) -> None:
+    process = ingest()
+    wait_until(lambda: bus.get(streams.INGEST), what="ingest to take a turn")
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(10) == 0
