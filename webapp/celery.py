@@ -25,7 +25,7 @@ app.conf.update(
         "visibility_timeout": 60,
         "socket_connect_timeout": 2,
         "global_keyprefix": "regroup:celery:",
-        # Whoever sends a task gives up at once when the broker is down; the worker reconnects by its own rule.
+        # Who sends a task gives up at once when the broker is down; the worker reconnects by its own rule.
         "max_retries": 0,
     },
     worker_hijack_root_logger=False,

@@ -14,7 +14,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Mostly a host name that nobody has allowed: say so instead of only 400."""
     text = "The request makes no sense to Regroup.\n"
     if isinstance(exception, DisallowedHost):
-        text = "Regroup does not answer under this host name. Add it to REGROUP_ALLOWED_HOSTS and start it again.\n"
+        text = "Regroup does not answer under this host name. Add it to REGROUP_ALLOWED_HOSTS.\n"
     return HttpResponse(text, status=400, content_type="text/plain; charset=utf-8")
 
 

@@ -39,11 +39,11 @@ def valkey_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def bus(valkey_server: str) -> Iterator[redis.Redis]:
+def bus(valkey_server: str) -> redis.Redis:
     """The Valkey server, empty."""
     client = get_redis()
     client.flushdb()
-    yield client
+    return client
 
 
 @pytest.fixture

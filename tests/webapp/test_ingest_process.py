@@ -32,9 +32,9 @@ Start = Callable[[], "subprocess.Popen[bytes]"]
 def ingest(bus: redis.Redis, tmp_path: Path) -> Iterator[Start]:
     """Starts ``manage.py ingest`` on the tests' database; all are ended at the end."""
     started: list[subprocess.Popen[bytes]] = []
+    (tmp_path / "regroup.sqlite3").symlink_to(connection.settings_dict["NAME"])
     environ = {
         **os.environ,
-        "REGROUP_DATABASE_URL": f"sqlite:///{connection.settings_dict['NAME']}",
         "REGROUP_REDIS_URL": settings.REDIS_URL,
         "REGROUP_DATA": str(tmp_path),
     }

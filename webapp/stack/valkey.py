@@ -22,7 +22,9 @@ dir "{folder}"
 appendonly yes
 save ""
 daemonize no
+set-proc-title no
 """
+"""A server that sets its title writes it over its environment, and the stack's mark with it."""
 
 
 @dataclass(frozen=True)
