@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import warnings
 
 from channels.routing import ProtocolTypeRouter, URLRouter
 from django.core.asgi import get_asgi_application
 from django.urls import path
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
+# WhiteNoise answers with plain files, which Django reads as a whole; they are small enough for that.
+warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 http = get_asgi_application()
 
 # These need the apps that the line above has loaded.

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from agents import procs
 from agents.node import shipper
+from agents.node.ledger import Ledger
 from agents.wire import streams
 from agents.wire.codec import to_json
 from tests.agents.node_harness import Agent, Hub, Valkey, start_command
@@ -63,8 +64,6 @@ def test_a_start_begun_by_an_agent_that_was_killed_is_carried_out_by_the_next(ag
     hub.wait_free(2)
     agent.kill()
     command = start_command(agent.name)
-    from agents.node.ledger import Ledger
-
     Ledger(agent.data).begin(command.id, to_json(command))
     agent.bundle(command.message.attempt).create(command.message)
     agent.start()
@@ -96,7 +95,7 @@ def test_after_redis_was_emptied_everything_unacknowledged_is_sent_again(
     own_valkey.redis.flushall()
     wait_until(lambda: len(hub.found("progress")) == 100, what="all progress, again")
     assert hub.wait_for("command_ended", command=command.id)["outcome"] == "done"
-    assert hub.lease()["free"] == 1
+    hub.wait_free(1)
 
 
 def test_no_more_than_the_window_waits_in_redis(

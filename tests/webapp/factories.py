@@ -21,14 +21,16 @@ _pids = count(8001)
 
 
 def make_node(name: str, slots: int = 2, silent_s: float = 0.0, **facts: Any) -> Node:
+    """``silent_s`` 0: heard for the whole test, however long a busy machine takes over it."""
     now = timezone.now()
+    heard_at = now - timedelta(seconds=silent_s) if silent_s else now + timedelta(minutes=10)
     return Node.objects.create(
         name=name,
         slots=slots,
         facts={"host": "machine", "addresses": ["127.0.0.1"], "boot_id": "boot-1", **facts},
         registered_at=now,
         agent_started_at=now,
-        last_heard_at=now - timedelta(seconds=silent_s),
+        last_heard_at=heard_at,
         state=NodeState.ONLINE if silent_s < 3 else NodeState.UNHEARD,
     )
 

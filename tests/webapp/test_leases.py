@@ -33,7 +33,7 @@ def test_silence_is_what_is_missing_from_the_lease(bus: redis.Redis, db: None) -
 
 def test_the_names_whose_word_changed_are_told_once(db: None) -> None:
     for name in ("node-1", "node-2"):
-        make_node(name)
+        make_node(name, silent_s=1)
     soon = timezone.now() + timedelta(seconds=5)
     assert note_heard({"node-1": 0.2, "node-2": 4.0}, soon) == {"node-2"}
     assert note_heard({"node-1": 0.2, "node-2": 5.0}, soon + timedelta(seconds=1)) == set()
@@ -41,7 +41,7 @@ def test_the_names_whose_word_changed_are_told_once(db: None) -> None:
 
 
 def test_without_an_answer_everybody_just_grows_older(db: None) -> None:
-    make_node("node-1")
+    make_node("node-1", silent_s=1)
     now = timezone.now()
     assert note_heard({}, now + timedelta(seconds=4)) == {"node-1"}
     assert note_heard({}, now + timedelta(seconds=16)) == {"node-1"}
