@@ -10,7 +10,7 @@ import subprocess
 import sys
 import uuid
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from redis import Redis
 from redis.exceptions import ConnectionError as RedisDown
@@ -61,7 +61,10 @@ class Valkey:
 
 
 class Agent:
-    """A node agent as an operator starts it. ``kill`` and ``start`` again as often as wanted."""
+    """A node agent as an operator starts it. ``kill`` and ``start`` again as often as wanted.
+
+    ``entry``: the script that is run. The installed console script has the real runner.
+    """
 
     def __init__(self, redis_url: str, name: str, data: Path, slots: int = 2, entry: Path = STAND_IN) -> None:
         self.name = name
@@ -110,7 +113,8 @@ class Hub:
         self.unreadable: list[str] = []
 
     def pump(self, acknowledge: bool = True) -> None:
-        for entry_id, fields in self._redis.xrange(streams.events(self.node)):
+        entries = cast("list[tuple[str, dict[str, str]]]", self._redis.xrange(streams.events(self.node)))
+        for entry_id, fields in entries:
             self._take(
                 fields[streams.FIELD_SOURCE], int(fields[streams.FIELD_SEQ]), fields[streams.FIELD_BODY]
             )

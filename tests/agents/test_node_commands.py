@@ -7,6 +7,7 @@ import signal
 import socket
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -84,7 +85,7 @@ def test_a_start_without_a_free_slot_is_refused(agent: Agent, hub: Hub) -> None:
     ],
 )
 def test_a_start_that_lacks_something_here_is_refused(
-    spec: dict[str, str], sentence: str, agent: Agent, hub: Hub
+    spec: dict[str, Any], sentence: str, agent: Agent, hub: Hub
 ) -> None:
     command = start_command(agent.name, **spec)
     ended = hub.carry_out(command)

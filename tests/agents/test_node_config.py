@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agents.node import cli
-from agents.node.config import ConfigError, read_config
+from agents.node.config import read_config
 
 GOOD = ["--redis-url", "redis://h:1", "--name", "n", "--data", "/tmp/d", "--slots", "2"]
 
@@ -59,8 +59,6 @@ def test_one_slot_for_each_gpu_may_be_asked_for() -> None:
 def test_what_cannot_be_used_is_refused_in_a_sentence(
     arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(ConfigError, match="^"):
-        read_config(arguments, {})
     assert cli.main(arguments) == 2
     said = capsys.readouterr().err
     assert words in said

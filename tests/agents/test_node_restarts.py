@@ -1,4 +1,4 @@
-"""The agent and Redis may be lost at any time: no record is missing, none is doubled, no runner is started twice."""
+"""The agent and Redis may be lost at any time: no record is missing or doubled, no runner started twice."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def test_a_killed_worker_comes_back_in_a_new_round_and_spends_one_restart(
         (2, "failure", node),
     ]
     kills = [mark for mark in timeline["marks"] if mark["kind"] == "kill"]
-    assert [(m["rank"], m["round"], m["by"]) for m in kills] == [(3, 1, "operator")]
+    assert [(m["rank"], m["round"], m["by"]) for m in kills] == [(3, 1, "olga")]
     stop(operator, job_id)
 
 

@@ -40,7 +40,9 @@ _ids = count(1)
 
 
 def entry(event: AnyEvent, text: str | None = None) -> Entry:
-    return Entry(event.node, f"{next(_ids)}-0", event.source, event.seq, to_json(event) if text is None else text)
+    return Entry(
+        event.node, f"{next(_ids)}-0", event.source, event.seq, to_json(event) if text is None else text
+    )
 
 
 def entries(events: Iterable[AnyEvent]) -> list[Entry]:
@@ -90,7 +92,13 @@ class RunnerJournal:
     def __init__(
         self, attempt: str, node: str, nodes: Sequence[str], ranks: int = 2, began: datetime = BEGAN
     ) -> None:
-        self.attempt, self.node, self.nodes, self.ranks, self.began = attempt, node, tuple(nodes), ranks, began
+        self.attempt, self.node, self.nodes, self.ranks, self.began = (
+            attempt,
+            node,
+            tuple(nodes),
+            ranks,
+            began,
+        )
         self.source, self.events, self.round = streams.runner_source(attempt, node, 1), list[AnyEvent](), 0
 
     def add(self, kind: Any, **fields: Any) -> RunnerJournal:

@@ -104,7 +104,7 @@ BROKEN = {
 @pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN.keys())
 def test_an_entry_that_cannot_be_read_is_set_aside_and_passed(job: Job, text: str) -> None:
     events = killed_and_back(ATTEMPT, NODES)[0].events
-    batch = entries(events[:1]) + [entry(events[1], text)] + entries(events[2:4])
+    batch = [*entries(events[:1]), entry(events[1], text), *entries(events[2:4])]
     taken = take_batch(batch)
     assert taken.acks["node-1"][events[0].source] == 4
     kept = SetAside.objects.get()
@@ -195,7 +195,7 @@ def test_the_rows_do_not_depend_on_the_order_across_sources(job: Job, data: st.D
 def _rows_after(events: list[AnyEvent], sizes: list[int]) -> dict[str, Any]:
     """Rows once these have been taken, in batches of these sizes; then all is as before."""
     for model in (Round, Worker, PhaseSpan, Record, Source):
-        model.objects.all().delete()  # type: ignore[attr-defined]  # every model has it
+        model.objects.all().delete()
     Member.objects.update(folded={}, phase="launching")
     Job.objects.update(state="waiting", state_reason="")
     at, turn = 0, 0

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -62,12 +63,18 @@ def runner(number: int, steps: int = 30) -> RunnerJournal:
 
 
 def acked(bus: redis.Redis, journal: RunnerJournal) -> int:
-    return int(bus.hget(streams.acks(journal.node), journal.source) or 0)  # type: ignore[arg-type]  # sync client
+    return int(bus.hget(streams.acks(journal.node), journal.source) or 0)
+
+
+def is_acked(bus: redis.Redis, journal: RunnerJournal, part: int) -> bool:
+    return acked(bus, journal) >= part
 
 
 def wait_acked(bus: redis.Redis, *journals: RunnerJournal) -> None:
-    for journal in journals:
-        wait_until(lambda j=journal: acked(bus, j) == len(j.events), what=f"{journal.source} to be acknowledged")  # type: ignore[misc]
+    wait_until(
+        lambda: all(acked(bus, journal) == len(journal.events) for journal in journals),
+        what="all records to be acknowledged",
+    )
 
 
 def assert_each_once(*journals: RunnerJournal) -> None:
@@ -122,7 +129,7 @@ def test_killed_again_and_again_it_loses_and_doubles_nothing(ingest: Start, bus:
     ship(bus, journal.events)
     for part in (1, 200, 400):
         process = ingest()
-        wait_until(lambda p=part: acked(bus, journal) >= p, what=f"{part} records to be acknowledged")  # type: ignore[misc]
+        wait_until(partial(is_acked, bus, journal, part), what=f"{part} records to be acknowledged")
         process.kill()
         process.wait()
     ingest()

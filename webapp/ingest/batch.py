@@ -62,7 +62,7 @@ def take_batch(entries: Sequence[Entry]) -> Taken:
         return _take(entries)
     except (SomeoneElseWasFirst, OperationalError, InterfaceError):
         raise
-    except Exception as error:  # noqa: BLE001 - whatever is wrong with one record must not stop the others
+    except Exception as error:
         if len(entries) > 1:
             return _take_one_by_one(entries)
         log.exception("record set aside source=%s seq=%s", entries[0].source, entries[0].seq)

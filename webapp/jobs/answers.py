@@ -262,7 +262,7 @@ def _worker(
 
 
 def _timeline_version(newest: _Newest) -> int:
-    """Grows with every phase that a member enters and every round, checkpoint and kill: what the timeline shows."""
+    """Grows with every phase that a member enters, every round, checkpoint and kill."""
     if newest.attempt is None:
         return 0
     spans = newest.attempt.spans.aggregate(last=Max("id"))["last"] or 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils import timezone
 
-from agents.wire.lifecycle import Phase
+from agents.wire.lifecycle import Phase, RunnerState
 from agents.wire.streams import NOT_HEARD_S
 from webapp.fleet.answers import silence_of
 from webapp.fleet.models import Node
@@ -19,19 +19,23 @@ def facts_of(job: Job) -> JobFacts:
     attempt = job.attempts.order_by("-number").first()
     members = _members(list(attempt.members.all())) if attempt else ()
     newest = attempt.rounds.order_by("-number").first() if attempt else None
-    leaves = newest is not None and any(
-        m.runner.phase in (Phase.RESTARTING, Phase.RENDEZVOUS) for m in members
-    )
+    leaves = newest is not None and any(_leaves_its_round(m.runner) for m in members)
     return JobFacts(
         queue_reason=job.state_reason if job.state == "queued" else "",
         wants_stop=job.wanted == Wanted.STOP,
         stopped_by=job.stopped_by.username if job.stopped_by else "",
         stop_reason=job.stop_reason,
         grace_s=float(job.spec.get("grace_s", 30.0)),
+        max_restarts=int(job.spec.get("max_restarts", 0)),
         members=members,
         rounds=(_round(newest),) if newest else (),
         next_why=failure_words(newest.attempt_id, newest.number) if newest and leaves else "",
     )
+
+
+def _leaves_its_round(runner: RunnerState) -> bool:
+    has_failed = any(worker.state in ("cause", "peer_lost") for worker in runner.workers)
+    return has_failed or runner.phase in (Phase.RESTARTING, Phase.RENDEZVOUS)
 
 
 def _members(rows: list[Member]) -> tuple[MemberFacts, ...]:

@@ -45,6 +45,7 @@ class JobFacts:
     stopped_by: str = ""
     stop_reason: str = ""
     grace_s: float = 30.0
+    max_restarts: int = 0
     members: tuple[MemberFacts, ...] = ()
     rounds: tuple[RoundFacts, ...] = ()
     """The newest last; no more than the newest is needed."""
@@ -168,7 +169,8 @@ def _unheard(members: Sequence[MemberFacts]) -> str:
     silent = [m.node for m in members if m.is_unheard and not m.has_ended]
     if not silent:
         return ""
-    return f" {listed(silent)} {'is' if len(silent) == 1 else 'are'} not heard; nothing is done to the job for that."
+    verb = "is" if len(silent) == 1 else "are"
+    return f" {listed(silent)} {verb} not heard; nothing is done to the job for that."
 
 
 # -- alive -------------------------------------------------------------------------------
@@ -177,6 +179,8 @@ def _unheard(members: Sequence[MemberFacts]) -> str:
 def _alive(facts: JobFacts) -> Standing:
     living = [m for m in facts.members if not m.has_ended]
     phases = {m.runner.phase for m in living}
+    if (dying := _dying(facts, living)) is not None:
+        return dying
     if _is_restarting(facts, living):
         return Standing(JobState.RESTARTING, _restarting(facts, living))
     if not facts.rounds:
@@ -192,6 +196,25 @@ def _alive(facts: JobFacts) -> Standing:
     if done:
         return _finishing(facts, done)
     return _up(facts, living, newest)
+
+
+def _dying(facts: JobFacts, living: Sequence[MemberFacts]) -> Standing | None:
+    """A worker of the newest round has failed, and no runner has come to what follows from that."""
+    if not facts.rounds or any(m.runner.phase is not Phase.UP for m in living):
+        return None
+    newest = facts.rounds[-1].number
+    hit = [
+        m
+        for m in living
+        if m.runner.round == newest and any(w.state in ("cause", "peer_lost") for w in m.runner.workers)
+    ]
+    if not hit:
+        return None
+    why = f"{facts.next_why.rstrip('.')}. " if facts.next_why else ""
+    caused = [m for m in hit if any(w.state == "cause" for w in m.runner.workers)]
+    is_spent = any(m.runner.charged >= facts.max_restarts for m in caused)
+    state = JobState.STOPPING if is_spent else JobState.RESTARTING
+    return Standing(state, f"{why}What is left of round {newest} is being ended.")
 
 
 def _is_restarting(facts: JobFacts, living: Sequence[MemberFacts]) -> bool:

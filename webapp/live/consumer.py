@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from contextlib import suppress
 from typing import Any, cast
@@ -49,6 +50,15 @@ class LiveConsumer(AsyncJsonWebsocketConsumer):
             with suppress(Exception):
                 await self._layer().group_discard(group, self.channel_name)
         raise StopConsumer
+
+    async def receive(
+        self, text_data: str | None = None, bytes_data: bytes | None = None, **kwargs: Any
+    ) -> None:
+        try:
+            content = json.loads(text_data or "")
+        except ValueError:
+            content = None
+        await self.receive_json(content)
 
     async def receive_json(self, content: Any, **kwargs: Any) -> None:
         topic = content.get("topic") if isinstance(content, dict) else None

@@ -48,7 +48,7 @@ def _job_change(before: Json, after: Json) -> Json | None:
     new = {worker["rank"]: worker for worker in after.get("workers", ())}
     changed = [worker for rank, worker in new.items() if old.get(rank) != worker]
     gone = [rank for rank in old if rank not in new]
-    fields = {k: v for k, v in after.items() if k != "workers" and before.get(k) != v}
+    fields = {k: v for k, v in after.items() if k != "workers" and _steady(before.get(k)) != _steady(v)}
     if not (changed or gone or fields):
         return None
     return {"set": fields, "workers": changed, "gone": gone}
@@ -63,5 +63,10 @@ def _list_change(topic: str, before: Json, after: Json) -> Json | None:
     return {"items": changed, "gone": gone} if changed or gone else None
 
 
-def _steady(item: Json | None) -> Json | None:
-    return None if item is None else {k: v for k, v in item.items() if k not in AGES}
+def _steady(value: Any) -> Any:
+    """The same without ages, which change all the time and tell nothing new."""
+    if isinstance(value, list):
+        return [_steady(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _steady(item) for key, item in value.items() if key not in AGES}
+    return value

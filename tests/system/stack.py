@@ -1,0 +1,117 @@
+"""The local stack as ``make run`` starts it, in a folder of its own, for tests that use it from outside."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from tests.waiting import wait_until
+
+ROOT = Path(__file__).resolve().parents[2]
+STACK_MARK = "REGROUP_STACK"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def marked(stack_id: str) -> list[int]:
+    """Every process that belongs to that stack, runners and workers included."""
+    wanted = f"{STACK_MARK}={stack_id}".encode()
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            environ = (entry / "environ").read_bytes() if entry.name.isdigit() else b""
+        except OSError:
+            continue
+        if wanted in environ.split(b"\0"):
+            found.append(int(entry.name))
+    return found
+
+
+@dataclass
+class Stack:
+    data: Path
+    port: int
+    nodes: int
+    slots: int
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def output(self) -> str:
+        """What it has told the person at the terminal so far."""
+        return (self.data.parent / f"{self.data.name}.out").read_text()
+
+    @property
+    def password(self) -> str:
+        return (self.data / "operator_password").read_text().strip()
+
+    @property
+    def stack_id(self) -> str:
+        return (self.data / "stack_id").read_text().strip()
+
+    def start(self) -> None:
+        """Start it and wait until it says that it runs."""
+        command = [sys.executable, "-m", "webapp.stack", "--port", str(self.port), "--data", str(self.data)]
+        command += ["--nodes", str(self.nodes), "--slots", str(self.slots)]
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("REGROUP_")}
+        with (self.data.parent / f"{self.data.name}.out").open("wb") as output:
+            self.process = subprocess.Popen(
+                command, cwd=ROOT, env=environment, stdout=output, stderr=output, start_new_session=True
+            )
+        wait_until(self._is_up, 90, f"Regroup to come up; it said {self.output!r}")
+
+    def _is_up(self) -> bool:
+        assert self.process is not None
+        assert self.process.poll() is None, f"Regroup ended instead of coming up: {self.output}"
+        return f"Regroup runs at {self.url}" in self.output
+
+    def end(self, number: int = signal.SIGTERM, timeout_s: float = 15.0) -> int:
+        """Ask it to end; gives its exit status."""
+        assert self.process is not None
+        self.process.send_signal(number)
+        return self.process.wait(timeout_s)
+
+    def token(self, name: str, role: str) -> str:
+        """As ``make token`` prints it."""
+        command = [sys.executable, "-m", "webapp.stack.admin", str(self.data), "make_token", name, "--role", role]
+        made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
+        return made.stdout.strip()
+
+    def client(self, name: str, role: str) -> httpx.Client:
+        headers = {"Authorization": f"Bearer {self.token(name, role)}"}
+        return httpx.Client(base_url=self.url, headers=headers, timeout=15)
+
+
+@contextmanager
+def run_stack(folder: Path, nodes: int = 3, slots: int = 2) -> Iterator[Stack]:
+    """A stack that runs; ended afterwards, and nothing of it may be left."""
+    stack = Stack(folder / "data", free_port(), nodes, slots)
+    stack.data.mkdir(parents=True)
+    stack.start()
+    try:
+        yield stack
+    finally:
+        if stack.process is not None and stack.process.poll() is None:
+            try:
+                stack.end(timeout_s=30)
+            finally:
+                left = marked(stack.stack_id)
+                for pid in left:
+                    os.kill(pid, signal.SIGKILL)
+            assert left == [], f"processes of the stack were left: {left}"

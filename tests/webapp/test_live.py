@@ -1,0 +1,201 @@
+"""The live socket: first everything, then what differs, numbered; closed to who is not logged in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import pytest
+from asgiref.testing import ApplicationCommunicator
+from channels.db import database_sync_to_async
+from django.contrib.auth.models import AnonymousUser
+
+from tests.webapp.api_client import Api
+from tests.webapp.factories import make_job, make_node, make_running_job
+from tests.webapp.journals import NodeJournal, RunnerJournal, entries
+from webapp.accounts.models import Account
+from webapp.ingest.batch import take_batch
+from webapp.jobs.models import Job
+from webapp.live.consumer import LiveConsumer
+from webapp.live.notify import job_changed, nodes_changed
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+Json = dict[str, Any]
+
+
+class Page:
+    """A browser's end of the socket."""
+
+    def __init__(self, user: Any) -> None:
+        scope = {"type": "websocket", "path": "/ws/live", "user": user}
+        self.socket = cast(Any, ApplicationCommunicator)(LiveConsumer.as_asgi(), scope)
+
+    async def open(self) -> Json:
+        """What the server answers to the wish to connect."""
+        await self.socket.send_input({"type": "websocket.connect"})
+        return await self.output()
+
+    async def output(self) -> Json:
+        output: Json = await self.socket.receive_output(timeout=10)
+        return output
+
+    async def send(self, text: str) -> None:
+        await self.socket.send_input({"type": "websocket.receive", "text": text})
+
+    async def say(self, kind: str, topic: str) -> None:
+        await self.send(json.dumps({"type": kind, "topic": topic}))
+
+    async def frame(self, *kinds: str) -> Json:
+        """The next frame of one of these kinds; others are passed over."""
+        while True:
+            frame: Json = json.loads((await self.output())["text"])
+            if frame["type"] in kinds:
+                return frame
+
+
+@asynccontextmanager
+async def opened(user: Any) -> AsyncIterator[Page]:
+    page = Page(user)
+    assert (await page.open())["type"] == "websocket.accept"
+    yield page
+    await page.socket.send_input({"type": "websocket.disconnect", "code": 1000})
+    await page.socket.wait(timeout=10)
+
+
+async def test_who_is_not_logged_in_is_turned_away(db: None) -> None:
+    page = Page(AnonymousUser())
+    await page.open()
+    answer = await page.output()
+    assert (answer["type"], answer["code"]) == ("websocket.close", 4401)
+
+
+async def test_a_viewer_gets_the_answer_of_the_api_first(vera: Account, viewer: Api, anna: Account) -> None:
+    def prepare() -> Job:
+        make_node("node-1")
+        return make_running_job(anna, ["node-1"])
+
+    job = await database_sync_to_async(prepare)()
+    async with opened(vera) as page:
+        assert (await page.frame("hello"))["redis"] is True
+        await page.say("subscribe", f"job:{job.id}")
+        snapshot = await page.frame("snapshot")
+        assert (snapshot["n"], snapshot["version"]) == (1, job.version)
+        answer = await database_sync_to_async(viewer.get)(f"/api/jobs/{job.id}")
+        told = {key: value for key, value in snapshot["data"].items() if key != "members"}
+        assert told == {key: value for key, value in answer.body.items() if key != "members"}
+
+
+async def test_a_killed_worker_changes_only_what_it_changes(anna: Account) -> None:
+    def prepare() -> tuple[Job, RunnerJournal]:
+        make_node("node-1")
+        job = make_running_job(anna, ["node-1"])
+        job.attempts.get().members.update(folded={}, phase="launching")
+        journal = RunnerJournal(job.attempts.get().id, "node-1", ["node-1"]).start().form().come_up()
+        job.attempts.get().workers.all().delete()
+        take_batch(entries(journal.progress(3).events))
+        return job, journal
+
+    job, journal = await database_sync_to_async(prepare)()
+    async with opened(anna) as page:
+        await page.say("subscribe", f"job:{job.id}")
+        before = await page.frame("snapshot")
+        assert before["data"]["state"] == "training"
+        killed = journal.exit(1, "cause", "killed by SIGKILL", signal="SIGKILL").events[-1:]
+        await database_sync_to_async(take_batch)(entries(killed))
+        change = await page.frame("change")
+        assert change["n"] == 2
+        assert change["version"] > before["version"]
+        assert [(w["rank"], w["state"]) for w in change["workers"]] == [(1, "cause")]
+        assert change["set"]["workers_alive"] == 1
+        assert "spec" not in change["set"]
+
+
+async def test_a_resync_begins_again_with_everything(anna: Account) -> None:
+    job = await database_sync_to_async(make_job)(anna)
+    async with opened(anna) as page:
+        await page.say("subscribe", f"job:{job.id}")
+        await page.frame("snapshot")
+        await page.say("resync", f"job:{job.id}")
+        assert (await page.frame("snapshot"))["n"] == 1
+
+
+async def test_the_lists_say_which_rows_are_new(anna: Account) -> None:
+    async with opened(anna) as page:
+        for topic in ("jobs", "nodes"):
+            await page.say("subscribe", topic)
+            assert (await page.frame("snapshot"))["data"]["items"] == []
+
+        def appear() -> Job:
+            take_batch(entries(NodeJournal("node-7").started(slots=4).events))
+            job = make_job(anna)
+            job_changed(job.id)
+            nodes_changed()
+            return job
+
+        job = await database_sync_to_async(appear)()
+        changes = [await page.frame("change"), await page.frame("change")]
+        by_topic = {change["topic"]: change["items"] for change in changes}
+        assert [item["id"] for item in by_topic["jobs"]] == [job.id]
+        assert [(item["name"], item["slots"]) for item in by_topic["nodes"]] == [("node-7", 4)]
+
+
+@pytest.mark.parametrize("topic", ["weather", "job:x", "job:999999"])
+async def test_what_is_not_there_is_refused_with_a_sentence(anna: Account, topic: str) -> None:
+    async with opened(anna) as page:
+        await page.say("subscribe", topic)
+        refused = await page.frame("refused")
+        assert refused["topic"] == topic
+        assert refused["what"].startswith("There is no")
+
+
+async def test_nonsense_closes_nothing(anna: Account) -> None:
+    async with opened(anna) as page:
+        for text in ("{torn", "[]", '{"type": "subscribe", "topic": 7}'):
+            await page.send(text)
+            assert await page.frame("refused")
+        await page.say("subscribe", "jobs")
+        assert await page.frame("snapshot")
+
+
+async def test_a_burst_of_changes_ends_with_the_newest_state(anna: Account) -> None:
+    job = await database_sync_to_async(make_job)(anna)
+    async with opened(anna) as page:
+        await page.say("subscribe", f"job:{job.id}")
+        await page.frame("snapshot")
+
+        def burst() -> None:
+            for turn in range(150):
+                Job.objects.filter(pk=job.id).update(state_reason=f"turn {turn}", version=turn + 2)
+                job_changed(job.id)
+
+        await database_sync_to_async(burst)()
+        frames = 0
+        reason = ""
+        while reason != "turn 149":
+            change = await page.frame("change")
+            reason = change["set"].get("state_reason", reason)
+            frames += 1
+        assert frames < 75
+
+
+async def test_without_hints_the_pulse_brings_the_change(anna: Account) -> None:
+    job = await database_sync_to_async(make_job)(anna)
+    async with opened(anna) as page:
+        await page.say("subscribe", f"job:{job.id}")
+        await page.frame("snapshot")
+        await database_sync_to_async(Job.objects.filter(pk=job.id).update)(state_reason="unsaid")
+        assert (await page.frame("change"))["set"] == {"state_reason": "unsaid"}
+
+
+@pytest.mark.usefixtures("no_redis")
+async def test_without_redis_the_socket_stays_and_says_so(anna: Account) -> None:
+    job = await database_sync_to_async(make_job)(anna)
+    async with opened(anna) as page:
+        assert (await page.frame("hello"))["redis"] is False
+        await page.say("subscribe", f"job:{job.id}")
+        assert (await page.frame("snapshot"))["data"]["id"] == job.id
+        pulse = await page.frame("pulse")
+        assert (pulse["redis"], pulse["ingest_age_s"]) == (False, None)
