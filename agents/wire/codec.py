@@ -12,8 +12,8 @@ from .events import AnyEvent
 from .plain import to_json
 
 __all__ = [
-    "Unreadable",
     "UnknownKind",
+    "Unreadable",
     "read_answer",
     "read_command",
     "read_event",

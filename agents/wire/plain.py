@@ -26,7 +26,9 @@ def _default(value: object) -> str:
 
 def to_json(message: Any) -> str:
     """One message as one line of JSON."""
-    return json.dumps(dataclasses.asdict(message), default=_default, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(
+        dataclasses.asdict(message), default=_default, ensure_ascii=False, separators=(",", ":")
+    )
 
 
 def _known(cls: type[Any], values: dict[str, Any]) -> dict[str, Any]:

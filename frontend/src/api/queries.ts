@@ -31,7 +31,7 @@ export function useJobList(filters: { state: string; q: string }) {
   return useInfiniteQuery({
     queryKey: keys.jobList(filters),
     queryFn: ({ pageParam }) => {
-      const query = { state: filters.state || undefined, q: filters.q || undefined, cursor: pageParam ?? undefined };
+      const query = { state: filters.state ? [filters.state] : undefined, q: filters.q || undefined, cursor: pageParam ?? undefined };
       return must(client.GET("/api/jobs", { params: { query } }));
     },
     initialPageParam: null as string | null,

@@ -1,0 +1,58 @@
+"""A real browser in front of the running product."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.browser.chromium import FLAGS, find_chromium
+from tests.system.stack import Stack
+
+DESK = (1440, 900)
+PHONE = (390, 844)
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """For one module only: Playwright keeps an event loop in this thread, which other tests cannot have."""
+    executable, environment = find_chromium(tmp_path_factory.mktemp("chromium"))
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=str(executable), args=FLAGS, env={**os.environ, **environment}
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium: Browser, stack: Stack) -> Iterator[Page]:
+    """A fresh browser window on the product, nobody logged in. Errors of the page's own fail the test."""
+    context = chromium.new_context(base_url=stack.url, viewport={"width": DESK[0], "height": DESK[1]})
+    opened = context.new_page()
+    errors: list[str] = []
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    yield opened
+    context.close()
+    assert errors == []
+
+
+@pytest.fixture
+def operator_page(page: Page, stack: Stack) -> Page:
+    """Logged in with the password of the first run."""
+    page.goto("/")
+    page.get_by_label("Name").fill("operator")
+    page.get_by_label("Password", exact=True).fill(stack.password)
+    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("heading", name="Jobs").wait_for()
+    return page
+
+
+@pytest.fixture(scope="session")
+def api(stack: Stack) -> Iterator[httpx.Client]:
+    """To hold what the page shows against."""
+    with stack.client("ursula", "operator") as client:
+        yield client
