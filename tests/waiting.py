@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def wait_until(
-    condition: Callable[[], T | None | Literal[False]], timeout_s: float = 20.0, what: str = ""
+    condition: Callable[[], T | Literal[False] | None], timeout_s: float = 20.0, what: str = ""
 ) -> T:
     """Call ``condition`` until it gives something truthy, and return that.
 

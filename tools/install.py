@@ -95,30 +95,29 @@ def node_step() -> Step | None:
     )
 
 
-def frontend_steps() -> list[Step]:
+def frontend_steps(with_page: bool) -> list[Step]:
     version = node.find_fitting(os.environ["PATH"]) or "none"
     lock = (FRONTEND / "package.json", FRONTEND / "package-lock.json")
     settings = tuple(sorted(file for file in FRONTEND.glob("*.*") if file.suffix in SOURCE_SUFFIXES))
-    return [
-        Step(
-            "npm",
-            "packages of the page",
-            (*lock, version),
-            FRONTEND / "node_modules",
-            ("npm", "ci", "--no-audit", "--no-fund"),
-            NPM_HINT,
-            FRONTEND,
-        ),
-        Step(
-            "page",
-            "building the page",
-            (*settings, FRONTEND / "src", FRONTEND / "public", version),
-            FRONTEND / "dist" / "index.html",
-            ("npm", "run", "build"),
-            "The page's sources do not build; the lines above say where.",
-            FRONTEND,
-        ),
-    ]
+    packages = Step(
+        "npm",
+        "packages of the page",
+        (*lock, version),
+        FRONTEND / "node_modules",
+        ("npm", "ci", "--no-audit", "--no-fund"),
+        NPM_HINT,
+        FRONTEND,
+    )
+    page = Step(
+        "page",
+        "building the page",
+        (*settings, FRONTEND / "src", FRONTEND / "public", version),
+        FRONTEND / "dist" / "index.html",
+        ("npm", "run", "build"),
+        "The page's sources do not build; the lines above say where.",
+        FRONTEND,
+    )
+    return [packages, page] if with_page else [packages]
 
 
 def do_step(step: Step, stamps: Stamps) -> None:
@@ -143,7 +142,7 @@ def install(target: str, stamps: Stamps) -> None:
     wheel = node_step()
     if wheel is not None:
         do_step(wheel, stamps)
-    for step in frontend_steps():
+    for step in frontend_steps(with_page=target != "check"):
         do_step(step, stamps)
 
 

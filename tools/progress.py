@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 TAIL_LINES = 25
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class StepFailed(Exception):
@@ -29,7 +31,6 @@ def run_tool(command: Sequence[str], folder: Path, hint: str) -> None:
             tool = subprocess.Popen(
                 command,
                 cwd=folder,
-                env={**os.environ, "NO_COLOR": "1"},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -59,6 +60,7 @@ def _wait_for(tool: subprocess.Popen[bytes]) -> int:
 def _tail(handle: int) -> str:
     size = os.fstat(handle).st_size
     text = os.pread(handle, 20_000, max(0, size - 20_000)).decode(errors="replace")
+    text = COLOURS.sub("", text)
     return "\n".join(f"    {line}" for line in text.splitlines()[-TAIL_LINES:])
 
 

@@ -51,6 +51,8 @@ def _unpack(folder: Path) -> tuple[Path, dict[str, str]]:
     executable.write_bytes(brotli.decompress((CARRIED / "chromium.br").read_bytes()))
     executable.chmod(0o755)
     for name in ("al2023", "fonts", "swiftshader"):
-        with tarfile.open(fileobj=BytesIO(brotli.decompress((CARRIED / f"{name}.tar.br").read_bytes()))) as packed:
+        with tarfile.open(
+            fileobj=BytesIO(brotli.decompress((CARRIED / f"{name}.tar.br").read_bytes()))
+        ) as packed:
             packed.extractall(folder, filter="data")
     return executable, {"LD_LIBRARY_PATH": str(folder / "lib"), "FONTCONFIG_PATH": str(folder)}

@@ -17,7 +17,9 @@ SOON_MS = 15_000
 def _launch_example(page: Page) -> int:
     page.goto("/jobs/new")
     page.get_by_label("nodes", exact=True).fill("2")
-    expect(page.get_by_text("Runs on 1 to 3 nodes, 2 wanted now, with 2 workers each: 4 ranks.")).to_be_visible()
+    expect(
+        page.get_by_text("Runs on 1 to 3 nodes, 2 wanted now, with 2 workers each: 4 ranks.")
+    ).to_be_visible()
     page.get_by_role("button", name="Launch", exact=True).click()
     page.wait_for_url(re.compile(r"/jobs/\d+"))
     return int(page.url.split("?")[0].rsplit("/", 1)[1])
@@ -44,7 +46,8 @@ def test_a_killed_worker_comes_back_on_the_page_without_a_reload(
     expect(page.get_by_test_id("world-size")).to_have_text("4")
     expect(page.get_by_test_id("failure-restarts")).to_have_text("0")
     page.wait_for_function(
-        "() => /step [2-9]\\d/.test(document.querySelector('[data-testid=headline]').innerText)", timeout=SLOW_MS
+        "() => /step [2-9]\\d/.test(document.querySelector('[data-testid=headline]').innerText)",
+        timeout=SLOW_MS,
     )
 
     page.get_by_role("button", name="Kill rank 3").click()

@@ -89,7 +89,16 @@ class Stack:
 
     def token(self, name: str, role: str) -> str:
         """As ``make token`` prints it."""
-        command = [sys.executable, "-m", "webapp.stack.admin", str(self.data), "make_token", name, "--role", role]
+        command = [
+            sys.executable,
+            "-m",
+            "webapp.stack.admin",
+            str(self.data),
+            "make_token",
+            name,
+            "--role",
+            role,
+        ]
         made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
         return made.stdout.strip()
 

@@ -52,7 +52,8 @@ def _completed(b: Body) -> str:
 
 
 def _starting(b: Body) -> str:
-    return f"{b['node']} starts {'rank' if len(b['ranks']) == 1 else 'ranks'} {_and(b['ranks'])} of round {b['round']}."
+    ranks = "rank" if len(b["ranks"]) == 1 else "ranks"
+    return f"{b['node']} starts {ranks} {_and(b['ranks'])} of round {b['round']}."
 
 
 def _started(b: Body) -> str:

@@ -1,0 +1,71 @@
+import type { JobOut, MemberOut } from "@/api";
+import { formatAge } from "@/lib/format";
+import { NODE_STATES } from "@/lib/states";
+import { Age } from "@/ui/age";
+import { StateWord } from "@/ui/state-word";
+import table from "@/ui/table.module.css";
+
+/** The nodes of the newest attempt: where each stands, what it has spent, and what torch itself counts. */
+export function MembersTab({ job }: { job: JobOut }) {
+  if (job.members.length === 0) return <p className="quiet">The job has not been placed on any node yet.</p>;
+  return (
+    <div className="live">
+      <div className={table.scroll}>
+        <table className={table.table}>
+          <thead>
+            <tr>
+              <th>Node</th>
+              <th>State</th>
+              <th className={table.num}>Group rank</th>
+              <th>Phase</th>
+              <th className={table.num}>Spent</th>
+              <th className={table.num}>Left</th>
+              <th className={table.num}>Torch's counter</th>
+            </tr>
+          </thead>
+          <tbody>
+            {job.members.map((member) => (
+              <MemberRow key={member.node} job={job} member={member} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p className="quiet small">
+        Spent counts the failures that began on the node. Torch's own counter can differ: for one kill it counts the
+        nodes that notice it, one or two, by a race.
+        {job.store_host !== null && ` The rendezvous store runs on ${job.store_host}`}
+        {job.store_host !== null && job.store_endpoint !== null && ` at ${job.store_endpoint}`}
+        {job.store_host !== null && "; when that node is lost, this attempt ends."}
+      </p>
+    </div>
+  );
+}
+
+function MemberRow({ job, member }: { job: JobOut; member: MemberOut }) {
+  const budget = job.restarts.by_node[member.node];
+  return (
+    <tr title={member.reason || undefined}>
+      <td>
+        {member.node}
+        {member.hosts_store && <span className="quiet"> (store host)</span>}
+      </td>
+      <td>
+        <StateWord word={member.state} look={NODE_STATES[member.state]} />
+        {member.state !== "online" && member.silent_s !== null && ` ${formatAge(member.silent_s)}`}
+      </td>
+      <td className={table.num}>{member.group_rank ?? "–"}</td>
+      <td>
+        {member.outcome || member.phase}
+        {member.since !== null && (
+          <span className="quiet">
+            {" "}
+            for <Age at={member.since} />
+          </span>
+        )}
+      </td>
+      <td className={table.num}>{budget?.charged ?? 0}</td>
+      <td className={table.num}>{budget?.remaining ?? job.restarts.max_restarts}</td>
+      <td className={table.num}>{budget?.torch_counter ?? 0}</td>
+    </tr>
+  );
+}
