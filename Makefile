@@ -9,7 +9,7 @@ export PORT DATA NODES SLOTS NAME ROLE
 # Node may live in .venv (from its wheel), so that folder comes first.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # Settings want a data folder even where none is used.
-SCRATCH := REGROUP_DATA=.venv/scratch
+SCRATCH := REGROUP_DATA="$(CURDIR)/.venv/scratch"
 PYTHON ?= python3
 
 .DEFAULT_GOAL := help

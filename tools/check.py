@@ -12,17 +12,19 @@ ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 PYTHON_OF_JOBS = "3.10"
 """The oldest Python that may run a job, and so the runner and the wire."""
+SHARED = ("bundle", "journal", "procs", "report")
+OF_THE_RUNNER = ("agents/wire", "agents/runner", *(f"agents/{name}.py" for name in SHARED))
 
 CHECKS: dict[str, tuple[str, ...]] = {
     "style": ("ruff", "check", "--quiet"),
     "format": ("ruff", "format", "--check", "--quiet"),
     "types": ("mypy",),
     "types of the runner on the oldest Python": (
-        *("mypy", "--python-version", PYTHON_OF_JOBS, "agents/wire", "agents/runner"),
+        *("mypy", "--python-version", PYTHON_OF_JOBS, *OF_THE_RUNNER),
     ),
     "syntax of the runner on the oldest Python": (
         *("vermin", f"-t={PYTHON_OF_JOBS}-", "--no-tips", "--violations", "--eval-annotations"),
-        *("agents/wire", "agents/runner", "agents/report.py"),
+        *OF_THE_RUNNER,
     ),
     "import order": ("lint-imports", "--no-cache"),
     "migrations": ("python", "manage.py", "makemigrations", "--check", "--dry-run"),

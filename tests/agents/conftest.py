@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.agents.node_harness import Agent, Hub, Valkey, new_id
+
+
+@pytest.fixture(autouse=True)
+def nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hub's own settings, in the environment of whoever runs the tests, are not the node's."""
+    for name in [name for name in os.environ if name.startswith("REGROUP_")]:
+        monkeypatch.delenv(name)
 
 
 @pytest.fixture(scope="session")

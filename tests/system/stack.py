@@ -13,31 +13,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+import psutil
 
 from tests.waiting import wait_until
+from webapp.stack.leftovers import find_marked, kill_all, mark_of
 
 ROOT = Path(__file__).resolve().parents[2]
-STACK_MARK = "REGROUP_STACK"
+WORDS = {"web": "uvicorn webapp", "ingest": "manage.py ingest", "supervisor": "supervisor.supervisord"}
+"""What tells a program's command line from the others'."""
 
 
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
-
-
-def marked(stack_id: str) -> list[int]:
-    """Every process that belongs to that stack, runners and workers included."""
-    wanted = f"{STACK_MARK}={stack_id}".encode()
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            environ = (entry / "environ").read_bytes() if entry.name.isdigit() else b""
-        except OSError:
-            continue
-        if wanted in environ.split(b"\0"):
-            found.append(int(entry.name))
-    return found
 
 
 @dataclass
@@ -61,9 +50,14 @@ class Stack:
     def password(self) -> str:
         return (self.data / "operator_password").read_text().strip()
 
-    @property
-    def stack_id(self) -> str:
-        return (self.data / "stack_id").read_text().strip()
+    def processes(self) -> list[psutil.Process]:
+        """Every process that belongs to this stack, runners and workers included."""
+        return find_marked(mark_of(self.data))
+
+    def process_of(self, program: str) -> psutil.Process | None:
+        """The process that runs as ``web``, ``ingest``, ``supervisor`` …; None: it does not run."""
+        words = WORDS.get(program, program)
+        return next((p for p in self.processes() if words in " ".join(p.cmdline())), None)
 
     def start(self) -> None:
         """Start it and wait until it says that it runs."""
@@ -74,7 +68,7 @@ class Stack:
             self.process = subprocess.Popen(
                 command, cwd=ROOT, env=environment, stdout=output, stderr=output, start_new_session=True
             )
-        wait_until(self._is_up, 90, f"Regroup to come up; it said {self.output!r}")
+        wait_until(self._is_up, 90, "Regroup to come up")
 
     def _is_up(self) -> bool:
         assert self.process is not None
@@ -120,7 +114,5 @@ def run_stack(folder: Path, nodes: int = 3, slots: int = 2) -> Iterator[Stack]:
             try:
                 stack.end(timeout_s=30)
             finally:
-                left = marked(stack.stack_id)
-                for pid in left:
-                    os.kill(pid, signal.SIGKILL)
+                left = kill_all(mark_of(stack.data))
             assert left == [], f"processes of the stack were left: {left}"

@@ -11,13 +11,15 @@ from pathlib import Path
 from . import leftovers, manage
 from .checks import require_built, require_free_port
 from .environment import stack_environment
-from .options import ROOT, StackOptions
+from .options import ROOT, CannotStart, StackOptions
 from .readiness import find_missing, last_lines
 from .stop_signals import StopSignals
 from .supervision import Supervisor
 from .valkey import configure
 
 START_TIMEOUT_S = 60.0
+SUPERVISOR_MIN_LIFE_S = 5.0
+"""A supervisor that was started again and ends sooner than that is given up."""
 JOBS_TIMEOUT_S = 9
 """What the nodes have to end the training jobs."""
 JOBS_BUDGET_S = 11.0
@@ -44,7 +46,11 @@ class LocalStack:
     mark: str
 
     def run(self, password: str | None) -> int:
-        """Start everything, wait for a request to stop, end everything. Gives the exit status."""
+        """Start everything, wait for a request to stop, end everything. Gives the exit status.
+
+        Raises:
+            CannotStart: the supervisor does not run here; nothing has been left running.
+        """
         try:
             self.supervisor.start()
             if self._wait_until_up():
@@ -55,20 +61,30 @@ class LocalStack:
         return 0 if clean else 1
 
     def _wait_until_up(self) -> bool:
-        """Wait for all parts; says which is missing and its last lines when the time is up."""
+        """Wait for all parts, or for a request to stop. Says what is missing when it takes long."""
         say(f"Starting Regroup with {self.options.nodes} nodes of {self.options.slots} slots …")
         deadline = time.monotonic() + START_TIMEOUT_S
-        missing: dict[str, str] = {"supervisor": "it has not been asked"}
-        while missing and time.monotonic() < deadline and not self.supervisor.has_ended():
+        while missing := find_missing(self.options, self.supervisor, self.redis_url):
             if self.signals.wait(0.2):
                 return False
-            missing = find_missing(self.options, self.supervisor, self.redis_url)
+            if self.supervisor.has_ended():
+                raise self._without_supervisor()
+            if time.monotonic() > deadline:
+                self._say_missing(missing)
+                deadline += START_TIMEOUT_S
+        return True
+
+    def _say_missing(self, missing: dict[str, str]) -> None:
         for name, reason in missing.items():
             log = self.options.log_of(name)
             say(f"{name} has not come up: {reason}. Its last lines, from {log}:\n{last_lines(log)}")
-        if missing:
-            say("Trying on; Ctrl-C ends Regroup.")
-        return not missing
+        say("Waiting on; Ctrl-C ends Regroup.")
+
+    def _without_supervisor(self) -> CannotStart:
+        log = self.options.log_of("supervisor-output")
+        return CannotStart(
+            f"The supervisor ended right after its start. Its last lines, from {log}:\n{last_lines(log)}"
+        )
 
     def _report(self, password: str | None) -> None:
         file = self.options.data / "operator_password"
@@ -81,11 +97,16 @@ class LocalStack:
 
     def _watch(self) -> None:
         """Wait for a request to stop. The supervisor restarts what dies; we restart the supervisor."""
+        started = 0.0
         while not self.signals.wait(1.0):
-            if self.supervisor.has_ended():
-                say("The supervisor has ended unexpectedly; ending its programs and starting it again.")
-                leftovers.end_services(self.mark)
-                self.supervisor.start()
+            if not self.supervisor.has_ended():
+                continue
+            if time.monotonic() - started < SUPERVISOR_MIN_LIFE_S:
+                raise self._without_supervisor()
+            say("The supervisor has ended unexpectedly; ending its programs and starting it again.")
+            leftovers.end_services(self.mark)
+            self.supervisor.start()
+            started = time.monotonic()
 
     def _end(self) -> bool:
         """The ladder: stop the jobs, end the programs, kill what is left. Whether nothing had to be killed.
@@ -106,6 +127,8 @@ class LocalStack:
 
     def _stop_jobs(self, deadline: float) -> None:
         """Ask the hub to stop all jobs, and wait for the evidence."""
+        if self.supervisor.has_ended():
+            return
         seen = self.signals.count
         command = manage.start_manage(
             self.options,

@@ -65,20 +65,25 @@ def _quoted(text: str) -> str:
     return text.replace("%", "%%")
 
 
+def _in_data(options: StackOptions, path: Path) -> Path:
+    """Relative to the data folder, where the supervisor runs: some of its values are expanded twice."""
+    return path.relative_to(options.data)
+
+
 def _section(options: StackOptions, program: Program, priority: int) -> str:
-    """What is killed while it runs comes back at once; what ends within a second waits longer each time."""
+    """What is killed while it runs comes back at once; what ends within 3 s waits longer each time."""
     return f"""
 [program:{program.name}]
 command={_quoted(shlex.join(program.command))}
 directory={_quoted(str(ROOT))}
 priority={priority}
 autorestart=true
-startsecs=1
+startsecs=3
 startretries=1000000
 stopwaitsecs=3
 killasgroup={"false" if program.is_node else "true"}
 redirect_stderr=true
-stdout_logfile={_quoted(str(options.log_of(program.name)))}
+stdout_logfile={_in_data(options, options.log_of(program.name))}
 stdout_logfile_maxbytes=10MB
 stdout_logfile_backups=3
 """
@@ -91,11 +96,11 @@ def supervisor_config(options: StackOptions, valkey: ValkeyServer | None, socket
 [supervisord]
 nodaemon=true
 silent=true
-logfile={_quoted(str(options.log_of("supervisor")))}
+logfile={_in_data(options, options.log_of("supervisor"))}
 logfile_maxbytes=10MB
 logfile_backups=3
-pidfile={_quoted(str(options.run / "supervisor.pid"))}
-childlogdir={_quoted(str(options.logs))}
+pidfile={_in_data(options, options.run / "supervisor.pid")}
+childlogdir={_in_data(options, options.logs)}
 {"user=root" if os.geteuid() == 0 else ""}
 
 [unix_http_server]

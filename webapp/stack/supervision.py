@@ -14,7 +14,7 @@ from typing import Any
 
 from supervisor.xmlrpc import SupervisorTransport
 
-from .options import ROOT, StackOptions
+from .options import StackOptions
 from .programs import supervisor_config
 from .secret_files import write_private
 from .valkey import ValkeyServer
@@ -56,7 +56,7 @@ class Supervisor:
         with self._options.log_of("supervisor-output").open("ab") as output:
             self._process = subprocess.Popen(
                 [self._options.python, "-m", "supervisor.supervisord", "-c", str(self._config)],
-                cwd=ROOT,
+                cwd=self._options.data,
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
                 stdout=output,

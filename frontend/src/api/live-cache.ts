@@ -47,23 +47,23 @@ function change(cache: QueryClient, frame: ChangeFrame): void {
 }
 
 function changeJobs(cache: QueryClient, items: JobSummary[], gone: (number | string)[]): void {
-  const away = new Set<unknown>(gone);
   for (const query of cache.getQueryCache().findAll({ queryKey: keys.jobLists })) {
     const filters = query.queryKey.at(-1) as { state: string; q: string };
     const isFiltered = filters.state !== "" || filters.q !== "";
-    cache.setQueryData<JobPages>(query.queryKey, (held) => held && changePages(held, items, away, !isFiltered));
-    if (isFiltered && items.length > 0) askAgain(cache, query.queryKey);
+    cache.setQueryData<JobPages>(query.queryKey, (held) => held && changePages(held, items, !isFiltered));
+    // What is gone from the hub's first page may still belong to a later one here.
+    if ((isFiltered && items.length > 0) || gone.length > 0) askAgain(cache, query.queryKey);
   }
 }
 
-function changePages(held: JobPages, items: JobSummary[], gone: ReadonlySet<unknown>, takesNew: boolean): JobPages {
-  const pages = held.pages.map((page, index) => changeJobPage(page, items, gone, takesNew && index === 0));
+function changePages(held: JobPages, items: JobSummary[], takesNew: boolean): JobPages {
+  const pages = held.pages.map((page, index) => changeJobPage(page, items, takesNew && index === 0));
   return { ...held, pages };
 }
 
 const asking = new Set<string>();
 
-/** A filtered list is the hub's to make: ask for it again, at most every two seconds. */
+/** What is on a list is the hub's to say: ask for it again, at most every two seconds. */
 function askAgain(cache: QueryClient, queryKey: readonly unknown[]): void {
   const name = JSON.stringify(queryKey);
   if (asking.has(name)) return;

@@ -47,15 +47,13 @@ export function newerJob<T extends { version: number }>(held: T | undefined, got
 }
 
 /** A page of the list after a change; `isFirst` pages take in jobs that are new. */
-export function changeJobPage(page: JobPage, items: JobSummary[], gone: ReadonlySet<unknown>, isFirst: boolean): JobPage {
+export function changeJobPage(page: JobPage, items: JobSummary[], isFirst: boolean): JobPage {
   const changed = new Map(items.map((job) => [job.id, job]));
-  const kept = page.items
-    .filter((job) => !gone.has(job.id))
-    .map((job) => {
-      const got = changed.get(job.id);
-      changed.delete(job.id);
-      return got === undefined ? job : newerJob(job, got);
-    });
+  const kept = page.items.map((job) => {
+    const got = changed.get(job.id);
+    changed.delete(job.id);
+    return got === undefined ? job : newerJob(job, got);
+  });
   const newest = page.items[0]?.id ?? 0;
   const fresh = isFirst ? [...changed.values()].filter((job) => job.id > newest) : [];
   return { ...page, items: [...fresh.sort((a, b) => b.id - a.id), ...kept] };

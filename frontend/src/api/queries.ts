@@ -1,5 +1,6 @@
 /** What pages ask of the hub, one hook for each question. */
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
 import { client, must } from "./client";
 import { keys, type LogAddress } from "./keys";
 import { newerJob } from "./live-frames";
@@ -73,22 +74,26 @@ export function useTimeline(id: number, version: number | undefined) {
 export interface EventsSoFar {
   items: EventOut[];
   next: string | null;
+  /** The hub had more than it gives at once. */
   more: boolean;
 }
 
-const EVENTS_AT_ONCE = 200;
+const EVENTS_AT_ONCE = 500;
 
-/** Every event so far, oldest first. Each asking adds what has come since the last one. */
+/** Every event so far, oldest first. Each asking adds what has come since; `lastEvent` says when to ask. */
 export function useEvents(id: number, lastEvent: number) {
   const cache = useQueryClient();
-  const held = cache.getQueryData<EventsSoFar>(keys.events(id));
-  const isBehind = (held?.items.at(-1)?.cursor ?? 0) < lastEvent;
-  return useQuery({
+  const events = useQuery({
     queryKey: keys.events(id),
     queryFn: () => followingEvents(id, cache.getQueryData<EventsSoFar>(keys.events(id))),
-    refetchInterval: (query) => (query.state.data?.more || isBehind ? 400 : false),
+    refetchInterval: (query) => (query.state.data?.more ? 100 : false),
     ...LIVE,
   });
+  const { refetch } = events;
+  useEffect(() => {
+    void refetch({ cancelRefetch: false });
+  }, [refetch, lastEvent]);
+  return events;
 }
 
 async function followingEvents(id: number, held: EventsSoFar | undefined): Promise<EventsSoFar> {

@@ -8,7 +8,7 @@ const accent: MantineColorsTuple = [
 export const theme = createTheme({
   colors: { accent },
   primaryColor: "accent",
-  primaryShade: { light: 7, dark: 4 },
+  primaryShade: { light: 7, dark: 6 },
   autoContrast: true,
   luminanceThreshold: 0.35,
   fontFamily: "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', sans-serif",
@@ -20,7 +20,7 @@ export const theme = createTheme({
   focusRing: "auto",
   respectReducedMotion: true,
   components: {
-    Modal: { defaultProps: { closeButtonProps: { "aria-label": "Close" }, transitionProps: { duration: 0 } } },
+    Modal: { defaultProps: { closeButtonProps: { "aria-label": "Close" }, transitionProps: { duration: 0 }, styles: { content: { background: "var(--float)" }, header: { background: "var(--float)" } } } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: false } },
   },
 });

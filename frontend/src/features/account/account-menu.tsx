@@ -1,13 +1,14 @@
-import { Menu, SegmentedControl, UnstyledButton, useMantineColorScheme, type MantineColorScheme } from "@mantine/core";
+import { Menu, UnstyledButton, useMantineColorScheme, type MantineColorScheme } from "@mantine/core";
 import { useState } from "react";
 import { useLogOut, type Me } from "@/api";
+import { StateShape } from "@/ui/state-shape";
 import { PasswordDialog } from "./password-dialog";
 import classes from "./account-menu.module.css";
 
-const SCHEMES = [
+const SCHEMES: { value: MantineColorScheme; label: string }[] = [
   { value: "light", label: "Light" },
   { value: "dark", label: "Dark" },
-  { value: "auto", label: "Auto" },
+  { value: "auto", label: "As the system has it" },
 ];
 
 const ROLES: Record<Me["role"], string> = {
@@ -31,16 +32,18 @@ export function AccountMenu({ me }: { me: Me }) {
           <Menu.Label>
             {me.name}, {ROLES[me.role]}
           </Menu.Label>
-          <div className={classes.scheme}>
-            <SegmentedControl
-              fullWidth
-              size="xs"
-              aria-label="Colours"
-              data={SCHEMES}
-              value={colorScheme}
-              onChange={(value) => setColorScheme(value as MantineColorScheme)}
-            />
-          </div>
+          {SCHEMES.map(({ value, label }) => (
+            <Menu.Item
+              key={value}
+              closeMenuOnClick={false}
+              onClick={() => setColorScheme(value)}
+              rightSection={colorScheme === value ? <StateShape shape="tick" /> : null}
+            >
+              {label}
+              {colorScheme === value && <span className="visually-hidden">, chosen</span>}
+            </Menu.Item>
+          ))}
+          <Menu.Divider />
           <Menu.Item onClick={() => setChanging(true)}>Change password</Menu.Item>
           <Menu.Item onClick={() => logOut.mutate()}>Log out</Menu.Item>
         </Menu.Dropdown>

@@ -1,34 +1,49 @@
-import { formatBytes } from "@/lib/format";
+/** What a node said of itself, read with care: an older or newer agent may say less or more. */
 
 export interface Facts {
   host: string;
-  cpus: string;
-  memory: string;
-  gpus: string;
-  torch: string;
+  addresses: string[];
+  cpus: number | null;
+  memoryBytes: number | null;
+  gpus: string[];
+  gpuNote: string;
+  torch: string | null;
   python: string;
 }
 
-/** What a node reported of itself, as text. What it did not report says so. */
 export function readFacts(facts: Record<string, unknown>): Facts {
   return {
     host: text(facts["host"]),
-    cpus: text(facts["cpus"]),
-    memory: typeof facts["memory_bytes"] === "number" ? formatBytes(facts["memory_bytes"]) : "unknown",
-    gpus: gpuText(facts["gpus"], facts["gpu_note"]),
-    torch: facts["torch_version"] === null ? "cannot be imported" : text(facts["torch_version"]),
+    addresses: list(facts["addresses"]).map(String),
+    cpus: number(facts["cpus"]),
+    memoryBytes: number(facts["memory_bytes"]),
+    gpus: list(facts["gpus"]).map(gpuName),
+    gpuNote: text(facts["gpu_note"]) || "not reported",
+    torch: text(facts["torch_version"]) || null,
     python: text(facts["python"]),
   };
 }
 
-function text(value: unknown): string {
-  return typeof value === "string" || typeof value === "number" ? String(value) || "unknown" : "unknown";
+/** "2 × NVIDIA H200", or the agent's word for why there is none. */
+export function gpuText({ gpus, gpuNote }: Facts): string {
+  const counts = new Map<string, number>();
+  for (const name of gpus) counts.set(name, (counts.get(name) ?? 0) + 1);
+  if (counts.size === 0) return gpuNote;
+  return [...counts].map(([name, count]) => `${count} × ${name}`).join(", ");
 }
 
-function gpuText(gpus: unknown, note: unknown): string {
-  if (!Array.isArray(gpus)) return "unknown";
-  if (gpus.length === 0) return typeof note === "string" && note !== "" ? note : "none";
-  const names = gpus.map((gpu: unknown) => text((gpu as Record<string, unknown>)["name"]));
-  const kinds = [...new Set(names)];
-  return kinds.map((kind) => `${names.filter((name) => name === kind).length} × ${kind}`).join(", ");
+function gpuName(gpu: unknown): string {
+  return typeof gpu === "object" && gpu !== null && "name" in gpu ? text(gpu.name) : "unknown GPU";
+}
+
+function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function number(value: unknown): number | null {
+  return typeof value === "number" ? value : null;
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }

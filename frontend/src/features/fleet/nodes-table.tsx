@@ -1,30 +1,30 @@
 import { Link } from "wouter";
 import type { NodeOut } from "@/api";
-import { formatAge, plural } from "@/lib/format";
+import { formatBytes } from "@/lib/format";
 import { NODE_STATES } from "@/lib/states";
 import { Age } from "@/ui/age";
 import { StateWord } from "@/ui/state-word";
 import table from "@/ui/table.module.css";
-import { readFacts } from "./facts";
-import { SlotBar } from "./slot-bar";
+import { gpuText, readFacts } from "./facts";
+import { SlotsBar } from "./slots-bar";
+import classes from "./nodes-page.module.css";
 
 export function NodesTable({ nodes }: { nodes: NodeOut[] }) {
   return (
-    <div className={`${table.scroll} live`} tabIndex={0} role="region" aria-label="Nodes">
-      <table className={table.table}>
+    <div className={`${table.scroll} live`}>
+      <table className={table.table} data-testid="nodes">
         <thead>
           <tr>
             <th>State</th>
             <th>Name</th>
-            <th>Slots used</th>
+            <th>Slots</th>
             <th>Jobs</th>
-            <th>Host</th>
-            <th className={table.num}>CPUs</th>
-            <th className={table.num}>Memory</th>
-            <th>GPUs</th>
-            <th>Torch</th>
-            <th>Python</th>
-            <th className={table.num}>Joined</th>
+            <th className={classes.wide}>Host</th>
+            <th className={`${table.num} ${classes.wide}`}>CPUs</th>
+            <th className={`${table.num} ${classes.wide}`}>Memory</th>
+            <th className={classes.wide}>GPUs</th>
+            <th className={classes.wide}>torch</th>
+            <th className={`${table.num} ${classes.wide}`}>Agent up for</th>
           </tr>
         </thead>
         <tbody>
@@ -40,47 +40,47 @@ export function NodesTable({ nodes }: { nodes: NodeOut[] }) {
 function NodeRow({ node }: { node: NodeOut }) {
   const facts = readFacts(node.facts);
   return (
-    <tr>
+    <tr data-node={node.name} data-silent={node.state !== "online" || undefined} className={classes.row}>
       <td>
         <StateWord word={node.state} look={NODE_STATES[node.state]} />
-        {node.state !== "online" && <Silence node={node} />}
+        {node.state !== "online" && <LastHeard at={node.last_heard_at} />}
       </td>
-      <td>{node.name}</td>
+      <td className={table.cut}>{node.name}</td>
       <td>
-        <SlotBar slots={node.slots} free={node.slots_free} />
+        <SlotsBar slots={node.slots} free={node.slots_free} />
       </td>
       <td className={table.cut}>
         {node.jobs.length === 0 && <span className="quiet">none</span>}
-        {node.jobs.map((job, index) => (
-          <span key={job.attempt} title={`${job.phase}, ${plural(job.slots, "slot")}`}>
-            {index > 0 && ", "}
-            <Link href={`/jobs/${job.job}`}>{job.name}</Link>
-          </span>
+        {node.jobs.map((job) => (
+          <Link key={job.attempt} href={`/jobs/${job.job}`} className={classes.job}>
+            {job.name} <span className="quiet">{job.phase}</span>
+          </Link>
         ))}
       </td>
-      <td className={table.cut}>{facts.host}</td>
-      <td className={table.num}>{facts.cpus}</td>
-      <td className={table.num}>{facts.memory}</td>
-      <td className={table.cut}>{facts.gpus}</td>
-      <td>{facts.torch}</td>
-      <td className={table.cut} title={facts.python}>
-        {facts.python}
+      <td className={`${table.cut} ${classes.wide}`} title={facts.addresses.join(", ")}>
+        {facts.host || "–"}
       </td>
-      <td className={table.num}>
-        <Age at={node.registered_at} suffix=" ago" />
+      <td className={`${table.num} ${classes.wide}`}>{facts.cpus ?? "–"}</td>
+      <td className={`${table.num} ${classes.wide}`}>
+        {facts.memoryBytes === null ? "–" : formatBytes(facts.memoryBytes)}
+      </td>
+      <td className={`${table.cut} ${classes.wide}`}>{gpuText(facts)}</td>
+      <td className={`mono ${table.cut} ${classes.wide}`} title={facts.python}>
+        {facts.torch ?? "not found"}
+      </td>
+      <td className={`${table.num} ${classes.wide}`}>
+        {node.agent_started_at === null ? "–" : <Age at={node.agent_started_at} />}
       </td>
     </tr>
   );
 }
 
-function Silence({ node }: { node: NodeOut }) {
-  if (node.last_heard_at !== null) {
-    return (
-      <span className="quiet">
-        {" "}
-        silent for <Age at={node.last_heard_at} />
-      </span>
-    );
-  }
-  return <span className="quiet"> {node.silent_s === null ? "never heard" : `silent for ${formatAge(node.silent_s)}`}</span>;
+function LastHeard({ at }: { at: string | null }) {
+  if (at === null) return <span className="quiet small"> never heard</span>;
+  return (
+    <span className="quiet small">
+      {" "}
+      last heard <Age at={at} suffix=" ago" />
+    </span>
+  );
 }

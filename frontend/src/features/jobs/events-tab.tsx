@@ -7,6 +7,9 @@ import { formatClock, formatMoment } from "@/lib/format";
 import { Refused } from "@/ui/refused";
 import classes from "./events-tab.module.css";
 
+/** Kinds that come all the time: shown only when they are asked for. */
+const QUIET: ReadonlySet<string> = new Set(["progress", "activity"]);
+
 /** What the job's nodes reported, newest first; only the rows in sight are in the page. */
 export function EventsTab({ job }: { job: JobOut }) {
   const [params, setParams] = useSearchParams();
@@ -14,7 +17,7 @@ export function EventsTab({ job }: { job: JobOut }) {
   const wanted = params.getAll("kind");
   const all = events.data?.items ?? [];
   const kinds = [...new Set(all.map((event) => event.kind))].sort();
-  const shown = all.filter((event) => wanted.length === 0 || wanted.includes(event.kind)).reverse();
+  const shown = all.filter((event) => wanted.length === 0 ? !QUIET.has(event.kind) : wanted.includes(event.kind)).reverse();
   const choose = (chosen: string[]) =>
     setParams(
       (held) => {
@@ -29,7 +32,7 @@ export function EventsTab({ job }: { job: JobOut }) {
       <MultiSelect
         size="xs"
         aria-label="Kinds of events"
-        placeholder={wanted.length === 0 ? "all kinds" : ""}
+        placeholder={wanted.length === 0 ? "all kinds but progress" : ""}
         data={[...new Set([...kinds, ...wanted])]}
         value={wanted}
         onChange={choose}

@@ -5,12 +5,7 @@ import classes from "./failure-card.module.css";
 export function FailureCard({ failure }: { failure: FailureOut }) {
   return (
     <section className={classes.card} aria-label="Failure">
-      <p className={classes.said}>
-        {failure.rank === null ? "" : `Rank ${failure.rank} `}
-        {failure.node !== "" && `on ${failure.node} `}
-        {failure.round !== null && `in round ${failure.round} `}
-        {failure.said}
-      </p>
+      <p className={classes.said}>{failure.said}</p>
       {failure.exception !== null && <pre className={classes.exception}>{failure.exception}</pre>}
       <p className={classes.place}>
         {failure.file !== null && (
@@ -18,7 +13,8 @@ export function FailureCard({ failure }: { failure: FailureOut }) {
             Raised at <span className="mono">{failure.file}{failure.line === null ? "" : `:${failure.line}`}</span>.{" "}
           </>
         )}
-        {failure.read_from !== null && <>Read from its {failure.read_from}.</>}
+        {failure.read_from !== null && <>Read from its {failure.read_from}. </>}
+        {failure.round !== null && <>It was in round {failure.round}.</>}
       </p>
       {failure.traceback !== "" && (
         <details>

@@ -6,6 +6,7 @@ import { EventsTab } from "./events-tab";
 import { LogTab } from "./log-tab";
 import { MembersTab } from "./members-tab";
 import { SpecTab } from "./spec-tab";
+import classes from "./job-tabs.module.css";
 
 interface Props {
   job: JobOut;
@@ -27,7 +28,7 @@ export function JobTabs({ job, rounds, timeline }: Props) {
       { replace: true },
     );
   return (
-    <Tabs value={tab} onChange={choose} keepMounted={false}>
+    <Tabs className={classes.tabs} value={tab} onChange={choose} keepMounted={false}>
       <Tabs.List mb={8}>
         <Tabs.Tab value="logs">Logs</Tabs.Tab>
         <Tabs.Tab value="events">Events</Tabs.Tab>

@@ -1,5 +1,4 @@
 import type { JobOut, WorkerOut } from "@/api";
-import { plural } from "@/lib/format";
 
 /** What a kill will do, before it is done: whole sentences. */
 export function forecastKill(job: JobOut, worker: WorkerOut): string[] {
@@ -9,13 +8,17 @@ export function forecastKill(job: JobOut, worker: WorkerOut): string[] {
   if (left <= 0) {
     return [signal, `${worker.node} has no failure restart left of ${restarts.max_restarts}: the job will fail.`];
   }
-  const others = job.members.length > 1 ? ` and the other ${plural(job.members.length - 1, "node")} form a new round with it` : "";
   return [
     signal,
-    `${worker.node} starts all its workers again${others}: round ${worker.round + 1}, world size stays ${job.world_size}.`,
+    `${worker.node} starts all its workers again${withOthers(job.members.length - 1)}: round ${worker.round + 1}, world size stays ${job.world_size}.`,
     `Spends one failure restart of ${worker.node}: ${left} of ${restarts.max_restarts} left now, ${left - 1} afterwards.`,
     resumeSentence(job),
   ];
+}
+
+function withOthers(count: number): string {
+  if (count < 1) return "";
+  return count === 1 ? " and the other node forms a new round with it" : ` and the other ${count} nodes form a new round with it`;
 }
 
 function resumeSentence(job: JobOut): string {

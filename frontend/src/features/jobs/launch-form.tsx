@@ -59,7 +59,7 @@ export function LaunchForm({ start }: { start: JobIn | null }) {
         description="as in a shell: blanks separate, quotes keep together, nothing is expanded"
         autosize
         minRows={2}
-        className="mono"
+        classNames={{ input: "mono" }}
         {...text("args")}
         error={unreadable ?? faults["args"]}
       />

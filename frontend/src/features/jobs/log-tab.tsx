@@ -91,11 +91,13 @@ function logAddress(job: JobOut, rounds: RoundOut[], params: URLSearchParams): L
   const attempt = job.attempt ?? newest?.attempt;
   const round = job.round ?? newest?.number;
   if (attempt === undefined || round === undefined) return null;
+  // Of a job that has failed, what the failed rank said last is looked for first.
+  const hasFailed = job.state === "failed" && job.failure !== null;
   return {
     job: job.id,
     attempt: Number(params.get("attempt") ?? attempt),
     round: Number(params.get("round") ?? round),
-    rank: Number(params.get("rank") ?? job.failure?.rank ?? 0),
-    stream: params.get("stream") === "stderr" || (!params.has("stream") && job.failure !== null) ? "stderr" : "stdout",
+    rank: Number(params.get("rank") ?? (hasFailed ? job.failure?.rank : null) ?? 0),
+    stream: (params.get("stream") ?? (hasFailed ? "stderr" : "stdout")) === "stderr" ? "stderr" : "stdout",
   };
 }

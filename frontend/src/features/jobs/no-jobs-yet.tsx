@@ -20,7 +20,7 @@ export function NoJobsYet() {
       </p>
       {!mayOperate && <p>Launching needs the role operator; this account is a viewer.</p>}
       {launch.error !== null && <Refused error={launch.error} tried="The example was to be launched." />}
-      {mayOperate && example.data !== undefined && (
+      {mayOperate && example.data != null && (
         <>
           <Button loading={launch.isPending} onClick={launchExample}>
             Launch the example
@@ -31,7 +31,7 @@ export function NoJobsYet() {
           </p>
         </>
       )}
-      {mayOperate && example.data === undefined && !example.isPending && (
+      {mayOperate && example.data == null && !example.isPending && (
         <Button component={Link} href="/jobs/new">
           Launch a job
         </Button>

@@ -13,11 +13,15 @@ export function Why({ job }: { job: JobOut }) {
         {job.state_reason || `${JOB_STATES[job.state].meaning}`}
       </span>{" "}
       <span className={classes.since} title={formatMoment(job.state_since)}>
-        Since {formatClock(job.state_since)}.
+        {capital(job.state)} since {formatClock(job.state_since)}.
       </span>{" "}
       {job.past.length > 0 && <Past job={job} />}
     </p>
   );
+}
+
+function capital(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
 
 function Past({ job }: { job: JobOut }) {

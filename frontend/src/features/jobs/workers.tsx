@@ -50,7 +50,9 @@ export function Workers({ job, rounds }: { job: JobOut; rounds: RoundOut[] }) {
                 </th>
                 <th>State</th>
                 <th className={classes.wide}>Reported</th>
-                <th />
+                <th>
+                  <span className="visually-hidden">Act</span>
+                </th>
               </tr>
             </thead>
             <tbody>
