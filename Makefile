@@ -12,6 +12,9 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 SCRATCH := REGROUP_DATA="$(CURDIR)/.venv/scratch"
 PYTHON ?= python3
 
+# make token prints the token alone, also when another make calls it.
+MAKEFLAGS += --no-print-directory
+
 .DEFAULT_GOAL := help
 .PHONY: help run token user install check test api clean
 

@@ -27,7 +27,7 @@ def _launch_example(page: Page) -> int:
 
 def _wait_for_training(page: Page, round_number: int) -> None:
     expect(page.get_by_test_id("headline")).to_contain_text("training", timeout=SLOW_MS)
-    expect(page.get_by_text(f"round {round_number}", exact=True)).to_be_visible(timeout=SLOW_MS)
+    expect(page.locator("dl").get_by_text(f"round {round_number}", exact=True)).to_be_visible(timeout=SLOW_MS)
 
 
 def _step(page: Page) -> int:

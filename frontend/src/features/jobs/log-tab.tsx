@@ -2,6 +2,7 @@ import { NativeSelect, SegmentedControl, Switch } from "@mantine/core";
 import { useState } from "react";
 import { useSearchParams } from "wouter";
 import { useLog, useOlderLines, type JobOut, type LogAddress, type RoundOut } from "@/api";
+import { formatClock } from "@/lib/format";
 import { ENDED } from "@/lib/states";
 import { Refused } from "@/ui/refused";
 import { useKeys } from "@/ui/use-keys";
@@ -82,8 +83,9 @@ export function LogTab({ job, rounds }: { job: JobOut; rounds: RoundOut[] }) {
 }
 
 function roundOption(round: RoundOut) {
-  const name = round.attempt === 1 ? `round ${round.number}` : `attempt ${round.attempt}, round ${round.number}`;
-  return { value: `${round.attempt}.${round.number}`, label: name };
+  const attempt = round.attempt === 1 ? "" : `attempt ${round.attempt}, `;
+  const label = `${attempt}round ${round.number}, ${formatClock(round.formed_at)}`;
+  return { value: `${round.attempt}.${round.number}`, label };
 }
 
 function logAddress(job: JobOut, rounds: RoundOut[], params: URLSearchParams): LogAddress | null {
