@@ -12,7 +12,7 @@ export function FourNumbers({ job }: { job: JobOut }) {
   const hasRound = job.round !== null;
   return (
     <dl className={`${classes.numbers} live`}>
-      <Cell name="World size" note={hasRound ? `round ${job.round}${isOver ? ", the last one" : ""}` : "no round formed yet"}>
+      <Cell name="World size" note={roundNote(job, isOver)}>
         <b data-testid="world-size">{hasRound ? job.world_size : "–"}</b>
         {hasRound && !isOver && <span className={classes.of}>formed, {job.workers_alive} alive</span>}
       </Cell>
@@ -29,6 +29,11 @@ export function FourNumbers({ job }: { job: JobOut }) {
       </Cell>
     </dl>
   );
+}
+
+function roundNote({ round }: JobOut, isOver: boolean): string {
+  if (round === null) return isOver ? "no round was formed" : "no round formed yet";
+  return isOver ? `round ${round}, the last one` : `round ${round}`;
 }
 
 function Cell({ name, note, children }: { name: string; note: ReactNode; children: ReactNode }) {

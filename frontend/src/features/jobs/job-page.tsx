@@ -28,7 +28,11 @@ export function JobPage({ id }: { id: number }) {
 function Job({ job }: { job: JobOut }) {
   const isNarrow = useMediaQuery("(max-width: 720px)", false, { getInitialValueInEffect: false });
   const timeline = useTimeline(job.id, job.timeline_version);
-  const drawn = timeline.data === undefined ? null : <Timeline timeline={timeline.data} isOver={ENDED.has(job.state)} />;
+  const happened = timeline.data;
+  const drawn =
+    happened && happened.lanes.length > 0 ? <Timeline timeline={happened} isOver={ENDED.has(job.state)} /> : undefined;
+  // Why it could not start is said above already; a card is for the failure of a worker.
+  const failure = job.state === "failed" && job.failure?.said !== job.state_reason ? job.failure : null;
   return (
     <div className={classes.page}>
       <JobHeader job={job} />
@@ -36,12 +40,12 @@ function Job({ job }: { job: JobOut }) {
         <Headline job={job} />
         <Why job={job} />
       </div>
-      {job.failure !== null && job.state === "failed" && <FailureCard failure={job.failure} />}
+      {failure !== null && <FailureCard failure={failure} />}
       <FourNumbers job={job} />
       {!isNarrow && drawn}
       <div className={classes.lower}>
-        <Workers job={job} rounds={timeline.data?.rounds ?? []} />
-        <JobTabs job={job} rounds={timeline.data?.rounds ?? []} timeline={isNarrow ? drawn : undefined} />
+        <Workers job={job} rounds={happened?.rounds ?? []} />
+        <JobTabs job={job} rounds={happened?.rounds ?? []} timeline={isNarrow ? drawn : undefined} />
       </div>
     </div>
   );

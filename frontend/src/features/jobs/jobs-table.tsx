@@ -42,7 +42,9 @@ function JobRow({ job }: { job: JobSummary }) {
         <StateWord word={job.state} look={JOB_STATES[job.state]} />
       </td>
       <td className={`${table.cut} ${classes.name}`}>
-        <Link href={`/jobs/${job.id}`}>{job.name}</Link>
+        <Link href={`/jobs/${job.id}`}>
+          {job.name} <span className="quiet">{job.id}</span>
+        </Link>
       </td>
       <td className={table.num}>{job.step === null ? "–" : formatCount(job.step)}</td>
       <td className={table.num}>{worldText(job)}</td>

@@ -28,7 +28,12 @@ export function LogTab({ job, rounds }: { job: JobOut; rounds: RoundOut[] }) {
       },
       { replace: true },
     );
-  if (of === null) return <p className="quiet">Output will be here once the first round is formed.</p>;
+  if (of === null) {
+    const says = ENDED.has(job.state)
+      ? "No round was ever formed, so that no worker has written anything."
+      : "Output will be here once the first round is formed.";
+    return <p className="quiet">{says}</p>;
+  }
   const worldSize = rounds.find((round) => round.attempt === of.attempt && round.number === of.round)?.world_size ?? job.world_size;
   return (
     <div>
