@@ -90,7 +90,7 @@ export const WORKER_WORDS: Record<WorkerState, string> = {
 /** Phases of one node in a round, as the timeline draws them. */
 export const PHASES = {
   launching: { tone: "grey", fill: "hatch", meaning: "launching the runner" },
-  idle: { tone: "grey", fill: "hatch", meaning: "between rounds" },
+  idle: { tone: "grey", fill: "hatch", meaning: "runner starting" },
   rendezvous: { tone: "violet", fill: "pale", meaning: "rendezvous" },
   formed: { tone: "violet", fill: "solid", meaning: "round formed" },
   starting: { tone: "blue", fill: "solid", meaning: "workers starting" },
