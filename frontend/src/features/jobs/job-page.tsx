@@ -1,6 +1,6 @@
 import { useDocumentTitle, useMediaQuery } from "@mantine/hooks";
 import { Link } from "wouter";
-import { Refusal, useJob, useTimeline, useTopic, type JobOut } from "@/api";
+import { Refusal, useJob, useTimeline, useTopic, type JobOut, type TimelineOut } from "@/api";
 import { ENDED } from "@/lib/states";
 import { Empty } from "@/ui/empty";
 import { Refused } from "@/ui/refused";
@@ -29,8 +29,7 @@ function Job({ job }: { job: JobOut }) {
   const isNarrow = useMediaQuery("(max-width: 720px)", false, { getInitialValueInEffect: false });
   const timeline = useTimeline(job.id, job.timeline_version);
   const happened = timeline.data;
-  const drawn =
-    happened && happened.lanes.length > 0 ? <Timeline timeline={happened} isOver={ENDED.has(job.state)} /> : undefined;
+  const drawn = happened ? drawnOf(happened, job) : <div className={classes.awaited} />;
   // Why it could not start is said above already; a card is for the failure of a worker.
   const failure = job.state === "failed" && job.failure?.said !== job.state_reason ? job.failure : null;
   return (
@@ -49,6 +48,12 @@ function Job({ job }: { job: JobOut }) {
       </div>
     </div>
   );
+}
+
+/** A job that no node ever worked on has nothing to draw. */
+function drawnOf(happened: TimelineOut, job: JobOut) {
+  if (happened.lanes.length === 0) return undefined;
+  return <Timeline timeline={happened} isOver={ENDED.has(job.state)} />;
 }
 
 function NoSuchJob({ id }: { id: number }) {
