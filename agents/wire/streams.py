@@ -8,6 +8,11 @@ NODES = "regroup:nodes"
 EPOCH = "regroup:epoch"
 """A random word set once per data set: when it changes or vanishes, Redis lost its data."""
 
+INGEST = "regroup:hub:ingest"
+"""Ingest's own sign of life: a string that lives ``INGEST_S`` and is renewed each second."""
+
+INGEST_S = 60
+
 LEASE_S = 10
 """Seconds that a node's lease lives without renewal. Renewed every second."""
 
@@ -58,7 +63,7 @@ def runner_source(attempt: str, node: str, incarnation: int) -> str:
     return f"run/{attempt}/{node}/{incarnation}"
 
 
-INGEST = "regroup:hub:ingest"
-"""Ingest's own sign of life: a string that lives ``INGEST_S`` and is renewed each second."""
-
-INGEST_S = 60
+def attempt_of(source: str) -> str:
+    """The attempt whose runner writes that journal; empty for any other source."""
+    parts = source.split("/")
+    return parts[1] if len(parts) == 4 and parts[0] == "run" else ""

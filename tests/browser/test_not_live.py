@@ -47,7 +47,9 @@ def test_a_silent_hub_turns_the_page_grey_until_it_speaks_again(operator_page: P
     expect(row).to_contain_text("online")
     ink = row.evaluate("row => getComputedStyle(row.closest('.live')).filter")
     with _stopped(_web_process(stack)):
-        expect(page.get_by_text(re.compile(r"not live since \d\d:\d\d:\d\d"))).to_be_visible(timeout=SILENCE_MS)
+        expect(page.get_by_text(re.compile(r"not live since \d\d:\d\d:\d\d"))).to_be_visible(
+            timeout=SILENCE_MS
+        )
         assert row.evaluate("row => getComputedStyle(row.closest('.live')).filter") != ink
     expect(page.get_by_text(re.compile("not live since"))).not_to_be_visible(timeout=SILENCE_MS)
     expect(row).to_contain_text("online")

@@ -7,14 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.db.models import QuerySet
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agents.wire.events import AnyEvent
+from tests.webapp.api_client import Api
 from tests.webapp.factories import make_job, make_node
 from tests.webapp.journals import NodeJournal, RunnerJournal, entries, entry, killed_and_back
 from webapp.accounts.models import Account
-from webapp.events.models import Record, SetAside, Source
+from webapp.events.models import SET_ASIDE, Record, Source
 from webapp.fleet.models import Node
 from webapp.ingest.batch import Taken, take_batch
 from webapp.jobs.models import Attempt, Job, Member, PhaseSpan, Round, Worker
@@ -101,33 +103,51 @@ BROKEN = {
 }
 
 
+def aside() -> QuerySet[Record]:
+    return Record.objects.filter(kind=SET_ASIDE)
+
+
+def test_what_was_set_aside_is_shown_at_its_job_and_its_node(job: Job, operator: Api) -> None:
+    events = killed_and_back(ATTEMPT, NODES)[0].events
+    take_batch(
+        [*entries(events[:1]), entry(events[1], "{"), *entries(NodeJournal("node-1").started().events)]
+    )
+    shown = operator.get(f"/api/jobs/{job.id}/events").body["items"]
+    says = [item["says"] for item in shown if item["kind"] == SET_ASIDE]
+    assert len(says) == 1
+    assert "could not be used and was set aside: not a JSON message" in says[0]
+    nodes = {node["name"]: node["set_aside"] for node in operator.get("/api/nodes").body["items"]}
+    assert nodes["node-1"] == 1
+
+
 @pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN.keys())
 def test_an_entry_that_cannot_be_read_is_set_aside_and_passed(job: Job, text: str) -> None:
     events = killed_and_back(ATTEMPT, NODES)[0].events
     batch = [*entries(events[:1]), entry(events[1], text), *entries(events[2:4])]
     taken = take_batch(batch)
     assert taken.acks["node-1"][events[0].source] == 4
-    kept = SetAside.objects.get()
-    assert (kept.source, kept.seq, kept.node, kept.text) == (events[0].source, 2, "node-1", text)
-    assert kept.why
-    assert Record.objects.count() == 3
+    kept = aside().get()
+    assert (kept.source, kept.seq, kept.node, kept.attempt) == (events[0].source, 2, "node-1", ATTEMPT)
+    assert kept.body["text"] == text
+    assert kept.body["why"]
+    assert Record.objects.exclude(kind=SET_ASIDE).count() == 3
 
 
 def test_a_record_under_another_name_than_its_own_is_set_aside(job: Job) -> None:
     events = killed_and_back(ATTEMPT, NODES)[0].events
     batch = [replace(entry(events[0]), node="node-2")]
     take_batch(batch)
-    assert SetAside.objects.get().node == "node-2"
-    assert not Record.objects.exists()
+    assert aside().get().node == "node-2"
+    assert not Record.objects.exclude(kind=SET_ASIDE).exists()
 
 
 def test_an_entry_without_a_source_is_set_aside_and_removed(job: Job) -> None:
     nameless = replace(entry(killed_and_back(ATTEMPT, NODES)[0].events[0]), source="", seq=0)
     taken = take_batch([nameless, *entries(NodeJournal("node-1").started().events)])
-    assert SetAside.objects.get().text == nameless.text
+    assert aside().get().body["text"] == nameless.text
     assert nameless.entry_id in taken.done["node-1"]
     assert "" not in taken.acks.get("node-1", {})
-    assert Record.objects.count() == 1
+    assert Record.objects.exclude(kind=SET_ASIDE).count() == 1
 
 
 def test_a_record_that_no_column_can_hold_is_set_aside_and_stops_no_other(job: Job) -> None:
@@ -136,7 +156,7 @@ def test_a_record_that_no_column_can_hold_is_set_aside_and_stops_no_other(job: J
     journal.progress(1)
     other = NodeJournal("node-2").started(slots=7)
     taken = take([*journal.events, *other.events])
-    assert SetAside.objects.get().seq == 2
+    assert aside().get().seq == 2
     assert taken.acks["node-1"][journal.source] == 2
     assert Node.objects.get(name="node-2").slots == 7
 
@@ -146,7 +166,7 @@ def test_a_nul_character_does_no_harm(job: Job) -> None:
     journal.exit(0, "cause", "exited with code 1: ValueError: a\0b", exit_code=1)
     take(journal.events)
     assert "\0" not in Worker.objects.get(role="cause").said
-    assert not SetAside.objects.exists()
+    assert not aside().exists()
 
 
 def test_records_of_an_attempt_that_is_not_known_are_kept_and_change_nothing(job: Job) -> None:

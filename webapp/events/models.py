@@ -13,6 +13,10 @@ class Source(models.Model):
     last_seq = models.PositiveBigIntegerField(default=0)
 
 
+SET_ASIDE = "set_aside"
+"""Kind of a record that could not be read or applied: kept and shown with what came, never in the way."""
+
+
 class Record(models.Model):
     """One journal record. ``id`` is the cursor of event lists."""
 
@@ -34,19 +38,4 @@ class Record(models.Model):
             models.Index(fields=["attempt", "id"], name="record_attempt"),
             models.Index(fields=["node", "id"], name="record_node"),
         ]
-        ordering = ["id"]
-
-
-class SetAside(models.Model):
-    """An entry that could not be read: kept and shown, never in the way."""
-
-    source = models.CharField(max_length=200)
-    seq = models.PositiveBigIntegerField()
-    node = models.CharField(max_length=100)
-    text = models.TextField()
-    why = models.TextField()
-    received_at = models.DateTimeField()
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["source", "seq"], name="set_aside_once")]
         ordering = ["id"]

@@ -135,6 +135,7 @@ _SENTENCES: dict[str, Callable[[Body], str]] = {
         f"The node agent on {b['node']} adopted the runner of {b['attempt']} (pid {b['pid']})."
     ),
     "runner_settled": _settled,
+    "set_aside": lambda b: f"A record of {b['node']} could not be used and was set aside: {b['why']}",
     "journal_repaired": lambda b: (
         f"The journal {b['repaired']} was repaired: {b['cut_bytes']} bytes were cut."
     ),

@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import cast
 
+from django.db.models import Count
 from django.utils import timezone
 
+from webapp.events.models import SET_ASIDE, Record
 from webapp.masking import mask
 
 from .leases import state_after
@@ -24,7 +26,13 @@ def silence_of(node: Node, now: datetime) -> float | None:
     return max(0.0, (now - node.last_heard_at).total_seconds())
 
 
-def node_out(node: Node, jobs: list[NodeJob], now: datetime | None = None) -> NodeOut:
+def count_set_aside() -> dict[str, int]:
+    """How many records of each node could not be used. Nodes without any are left out."""
+    found = Record.objects.filter(kind=SET_ASIDE).order_by().values_list("node").annotate(count=Count("id"))
+    return dict(found)
+
+
+def node_out(node: Node, jobs: list[NodeJob], set_aside: int = 0, now: datetime | None = None) -> NodeOut:
     silent_s = silence_of(node, now or timezone.now())
     return NodeOut(
         name=node.name,
@@ -36,6 +44,7 @@ def node_out(node: Node, jobs: list[NodeJob], now: datetime | None = None) -> No
         slots=node.slots,
         slots_free=max(0, node.slots - sum(job.slots for job in jobs)),
         jobs=jobs,
+        set_aside=set_aside,
         facts=node.facts,
     )
 

@@ -31,6 +31,8 @@ class NodeOut(Schema):
     slots: int
     slots_free: int
     jobs: list[NodeJob]
+    set_aside: int
+    """Records of this node that could not be read or applied; they are among the events, with the reason."""
     facts: dict[str, Any]
     """``agents.wire.events.NodeFacts`` as the node reported it."""
 

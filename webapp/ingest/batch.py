@@ -14,7 +14,8 @@ from django.utils import timezone
 
 from agents.wire.codec import Unreadable
 from agents.wire.events import AnyEvent, CommandEnded, CommandReceived, RunnerEvent, RunnerSettled
-from webapp.events.models import Record, SetAside, Source
+from agents.wire.streams import attempt_of
+from webapp.events.models import SET_ASIDE, Record, Source
 from webapp.fleet.apply import apply_node_event
 from webapp.fleet.outbox import find_command
 from webapp.jobs.apply import Batch as JobsBatch
@@ -137,7 +138,7 @@ def _store(due: Iterable[Entry], refused: str) -> None:
         records.append(_record(event, body, now))
         _apply(event, jobs)
     Record.objects.bulk_create(records)
-    SetAside.objects.bulk_create(aside, ignore_conflicts=True)
+    Record.objects.bulk_create(aside, ignore_conflicts=True)
     jobs.finish()
 
 
@@ -158,14 +159,21 @@ def _apply(event: AnyEvent, jobs: JobsBatch) -> None:
             pass
 
 
-def _aside(entry: Entry, why: str, now: datetime) -> SetAside:
-    return SetAside(
+def _aside(entry: Entry, why: str, now: datetime) -> Record:
+    """When it happened is not known: the time is that of its arrival."""
+    return Record(
         source=entry.source or f"stream/{entry.node}/{entry.entry_id}",
         seq=entry.seq,
-        node=entry.node,
-        text=entry.text.replace("\0", "\ufffd"),
-        why=why.replace("\0", "\ufffd"),
+        kind=SET_ASIDE,
+        at=now,
         received_at=now,
+        node=entry.node,
+        attempt=attempt_of(entry.source),
+        body={
+            "node": entry.node,
+            "text": entry.text.replace("\0", "\ufffd"),
+            "why": why.replace("\0", "\ufffd"),
+        },
     )
 
 

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from ninja import Query, Router
 
 from webapp.errors import ERRORS
-from webapp.fleet.answers import node_out
+from webapp.fleet.answers import count_set_aside, node_out
 from webapp.fleet.models import Node
 from webapp.fleet.schemas import NodeOut, NodePage
 from webapp.pages import MOST
@@ -20,7 +20,8 @@ router = Router(tags=["nodes"])
 
 def node_outs(nodes: list[Node]) -> list[NodeOut]:
     jobs = jobs_on(node.name for node in nodes)
-    return [node_out(node, jobs.get(node.name, [])) for node in nodes]
+    aside = count_set_aside()
+    return [node_out(node, jobs.get(node.name, []), aside.get(node.name, 0)) for node in nodes]
 
 
 def node_page(cursor: str | None = None, limit: int = MOST) -> NodePage:

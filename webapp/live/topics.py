@@ -9,11 +9,9 @@ from channels.db import database_sync_to_async
 from ninja import Schema
 from ninja.responses import NinjaJSONEncoder
 
-from webapp.fleet.answers import node_out
-from webapp.fleet.models import Node
 from webapp.jobs.answers import job_out, job_summaries
 from webapp.jobs.models import Job
-from webapp.jobs.rooms import jobs_on
+from webapp.jobs.nodes_api import node_page
 from webapp.pages import LIMIT
 
 from .notify import JOBS_GROUP, NODES_GROUP, job_group
@@ -43,7 +41,7 @@ def read_topic(topic: str) -> tuple[int | None, Json]:
     if topic == "jobs":
         return None, _jobs()
     if topic == "nodes":
-        return None, _nodes()
+        return None, _plain(node_page())
     job = (
         Job.objects.select_related("created_by", "stopped_by").filter(pk=int(topic.partition(":")[2])).first()
     )
@@ -56,12 +54,6 @@ def _jobs() -> Json:
     found = list(Job.objects.select_related("created_by").order_by("-id")[: LIMIT + 1])
     items = [_plain(summary) for summary in job_summaries(found[:LIMIT])]
     return {"items": items, "next": str(found[LIMIT - 1].id) if len(found) > LIMIT else None}
-
-
-def _nodes() -> Json:
-    jobs = jobs_on()
-    nodes = Node.objects.order_by("name")
-    return {"items": [_plain(node_out(node, jobs.get(node.name, []))) for node in nodes], "next": None}
 
 
 def _plain(answer: Schema) -> Json:

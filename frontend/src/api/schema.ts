@@ -859,6 +859,8 @@ export interface components {
              * Format: date-time
              */
             registered_at: string;
+            /** Set Aside */
+            set_aside: number;
             /** Silent S */
             silent_s: number | null;
             /** Slots */

@@ -40,20 +40,4 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('source', 'seq'), name='record_once')],
             },
         ),
-        migrations.CreateModel(
-            name='SetAside',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('source', models.CharField(max_length=200)),
-                ('seq', models.PositiveBigIntegerField()),
-                ('node', models.CharField(max_length=100)),
-                ('text', models.TextField()),
-                ('why', models.TextField()),
-                ('received_at', models.DateTimeField()),
-            ],
-            options={
-                'ordering': ['id'],
-                'constraints': [models.UniqueConstraint(fields=('source', 'seq'), name='set_aside_once')],
-            },
-        ),
     ]

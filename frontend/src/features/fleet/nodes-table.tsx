@@ -1,6 +1,6 @@
 import { Link } from "wouter";
 import type { NodeOut } from "@/api";
-import { formatBytes } from "@/lib/format";
+import { formatBytes, plural } from "@/lib/format";
 import { NODE_STATES } from "@/lib/states";
 import { Age } from "@/ui/age";
 import { StateWord } from "@/ui/state-word";
@@ -44,6 +44,12 @@ function NodeRow({ node }: { node: NodeOut }) {
       <td>
         <StateWord word={node.state} look={NODE_STATES[node.state]} />
         {node.state !== "online" && <LastHeard at={node.last_heard_at} />}
+        {node.set_aside > 0 && (
+          <span className="quiet small" title="They are among the events of their jobs, with the reason.">
+            {" "}
+            {plural(node.set_aside, "record")} set aside
+          </span>
+        )}
       </td>
       <td className={table.cut}>{node.name}</td>
       <td>
