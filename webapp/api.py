@@ -6,7 +6,7 @@ from ninja import NinjaAPI
 
 from . import errors
 from .accounts.api import router as accounts
-from .accounts.auth import BY_ROLE
+from .accounts.auth import BY_ROLE, known_only
 from .fleet.api import router as fleet
 from .health import router as health
 from .jobs.api import router as jobs
@@ -18,6 +18,7 @@ api = NinjaAPI(
     description="The control room for PyTorch Elastic jobs.",
     urls_namespace="api",
     auth=BY_ROLE,
+    docs_decorator=known_only,
 )
 errors.install(api)
 api.add_router("", accounts)

@@ -70,7 +70,7 @@ def _database_silent() -> Problem:
     )
 
 
-def _not_authenticated() -> Problem:
+def not_authenticated() -> Problem:
     return Problem(
         401,
         "not_authenticated",
@@ -124,7 +124,7 @@ def answer_for(error: Exception, request_line: str) -> Problem:
         case ValidationError():
             return _invalid(error)
         case AuthenticationError():
-            return _not_authenticated()
+            return not_authenticated()
         case HttpError():
             return _refused(error)
         case Http404():

@@ -48,6 +48,13 @@ def test_an_operator_is_refused_nothing(operator: Api, method: str, path: str) -
     assert ask(operator, method, path) not in (401, 403, 500) or (method, path) == ("POST", "/api/session")
 
 
+@pytest.mark.parametrize("path", ["/api/openapi.json", "/api/docs"])
+def test_the_description_of_the_api_is_for_accounts_alone(nobody: Api, viewer: Api, path: str) -> None:
+    refused = nobody.get(path)
+    assert (refused.status, refused.body["reason"]) == (401, "not_authenticated")
+    assert viewer.ask("GET", path).status == 200
+
+
 def test_the_refusal_of_a_viewer_says_who_may(viewer: Api) -> None:
     answer = viewer.post("/api/jobs", {"script": "/data/train.py"})
     assert answer.body["reason"] == "not_an_operator"

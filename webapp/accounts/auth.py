@@ -3,11 +3,15 @@ a viewer or an operator, changing needs an operator."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
 from django.conf import settings
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from ninja.security import APIKeyCookie, HttpBearer
 
-from webapp.errors import Problem
+from webapp.errors import Problem, not_authenticated
 
 from .models import Account
 from .tokens import find_account
@@ -69,6 +73,19 @@ class TokenAuth(HttpBearer):
 BY_ROLE = [TokenAuth(), SessionAuth()]
 ANYBODY_KNOWN = [TokenAuth(by_role=False), SessionAuth(by_role=False)]
 """For what an account does to itself, such as logging out."""
+
+
+def known_only(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """For pages about the API itself: whoever may look at anything may look at these."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if any(known(request) for known in ANYBODY_KNOWN):
+            return view(request, *args, **kwargs)
+        problem = not_authenticated()
+        return JsonResponse(problem.answer().dict(), status=problem.status)
+
+    return answer
 
 
 def account_of(request: HttpRequest) -> Account:
