@@ -38,6 +38,8 @@ def test_the_same_command_twice_in_the_stream_is_carried_out_once(agent: Agent, 
     hub.send(command)
     marker = start_command(agent.name)
     hub.carry_out(marker)
+    # Each command is carried out by itself, so that the later one may end first.
+    wait_until(lambda: hub.found("command_ended", command=command.id), what="the first to end")
     assert len(hub.found("command_received", command=command.id)) == 1
     assert len(hub.found("command_ended", command=command.id)) == 1
 
