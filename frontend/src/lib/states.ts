@@ -52,7 +52,7 @@ export const JOB_STATES = {
 
 export type JobState = keyof typeof JOB_STATES;
 
-export const ENDED: ReadonlySet<JobState> = new Set(["succeeded", "failed", "stopped"]);
+export const ENDED: ReadonlySet<JobState> = new Set(["succeeded", "failed", "stopped", "lost"]);
 
 export const NODE_STATES = {
   online: { shape: "full", tone: "green", meaning: "Heard within the last 3 s." },
