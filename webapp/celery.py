@@ -7,11 +7,13 @@ import os
 from celery import Celery
 from django.conf import settings
 
+from .brokers import broker_options, broker_url
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
 
 app = Celery("regroup")
 app.conf.update(
-    broker_url=settings.REDIS_URL,
+    broker_url=broker_url(settings.REDIS_URL),
     result_backend=None,
     task_ignore_result=True,
     task_acks_late=False,
@@ -27,6 +29,7 @@ app.conf.update(
         "global_keyprefix": "regroup:celery:",
         # Who sends a task gives up at once when the broker is down; the worker reconnects by its own rule.
         "max_retries": 0,
+        **broker_options(settings.REDIS_URL),
     },
     worker_hijack_root_logger=False,
     worker_redirect_stdouts=False,

@@ -10,8 +10,9 @@ from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
+from agents.wire.bus import check_url
+
 _TRUE, _FALSE = frozenset({"1", "true", "yes", "on"}), frozenset({"", "0", "false", "no", "off"})
-_REDIS_SCHEMES = frozenset({"redis", "rediss", "unix"})
 _POSTGRES_SCHEMES = frozenset({"postgres", "postgresql"})
 
 
@@ -71,8 +72,10 @@ def data_folder() -> Path:
 def redis_url() -> str:
     """``REGROUP_REDIS_URL``, or what its ``_FILE`` holds; by default a server on this machine."""
     url = read_secret("REGROUP_REDIS_URL") or "redis://127.0.0.1:6379/0"
-    if urlsplit(url).scheme not in _REDIS_SCHEMES:
-        raise BadSetting("REGROUP_REDIS_URL is no Redis address; write it as redis://HOST:PORT/0.")
+    try:
+        check_url(url)
+    except ValueError as error:
+        raise BadSetting(f"REGROUP_REDIS_URL cannot be used. {error}") from error
     return url
 
 

@@ -9,6 +9,8 @@ from django.conf import settings
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from agents.wire import bus, streams
+
 TIMEOUT_S = 2.0
 
 
@@ -22,6 +24,33 @@ def get_redis() -> redis.Redis:
     return _quick(settings.REDIS_URL)
 
 
+def find_problem() -> str | None:
+    """Why Redis cannot be used now, as a sentence; None while it takes what is written."""
+    try:
+        get_redis().set(streams.PROBE, "1", ex=60)
+    except redis.RedisError as error:
+        return describe(error)
+    return None
+
+
+def describe(error: redis.RedisError) -> str:
+    """What has happened to Redis, as one sentence that says what to do about it."""
+    if isinstance(error, redis.OutOfMemoryError):
+        return (
+            "Redis is full and takes nothing more: give it more memory (maxmemory), or remove what fills it."
+        )
+    if "read-only replica" in str(error):
+        return (
+            "Redis has become a read-only replica, as after a fail-over: "
+            "REGROUP_REDIS_URL must lead to the server that is the master now."
+        )
+    if str(error).startswith("MISCONF"):
+        return "Redis cannot write to its disk and takes nothing more: look at the disk of its data folder."
+    if isinstance(error, redis.BusyLoadingError):
+        return "Redis is reading its data from the disk after a start; it answers once that is done."
+    return f"Redis does not answer: {str(error).rstrip('.')}."
+
+
 def get_blocking_redis() -> redis.Redis:
     """For calls that wait on the server, such as XREAD with BLOCK: never times out by itself."""
     return _patient(settings.REDIS_URL)
@@ -29,14 +58,10 @@ def get_blocking_redis() -> redis.Redis:
 
 @cache
 def _quick(url: str) -> redis.Redis:
-    return redis.Redis.from_url(
-        url, socket_timeout=TIMEOUT_S, socket_connect_timeout=TIMEOUT_S, retry=_once_more()
-    )
+    return bus.connect(url, socket_timeout=TIMEOUT_S, socket_connect_timeout=TIMEOUT_S, retry=_once_more())
 
 
 @cache
 def _patient(url: str) -> redis.Redis:
     # redis-py 8 sets 5 s where nothing is said, which breaks every longer wait.
-    return redis.Redis.from_url(
-        url, socket_timeout=None, socket_connect_timeout=TIMEOUT_S, retry=_once_more()
-    )
+    return bus.connect(url, socket_timeout=None, socket_connect_timeout=TIMEOUT_S, retry=_once_more())

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from . import env
+from .brokers import layer_host
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = env.data_folder()
-FRONTEND = ROOT / "frontend" / "dist"
+FRONTEND = Path(os.environ.get("REGROUP_FRONTEND") or ROOT / "frontend" / "dist")
+"""The built page. Its files are listed when a web process starts."""
 
 DEBUG = env.read_flag("REGROUP_DEBUG")
 SECRET_KEY = env.secret_key(DATA)
@@ -35,6 +37,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "channels",
     "ninja",
+    "webapp",
     "webapp.accounts",
     "webapp.events",
     "webapp.fleet",
@@ -86,8 +89,7 @@ if FRONTEND.is_dir():
 CHANNEL_LAYERS: dict[str, Any] = {
     "default": {
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-        # redis-py 8 gives idle connections up after 5 s unless told otherwise.
-        "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_timeout": None}], "prefix": "regroup"},
+        "CONFIG": {"hosts": [layer_host(REDIS_URL)], "prefix": "regroup"},
     }
 }
 

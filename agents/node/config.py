@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from ..wire.bus import check_url
+
 SECRETS = "REGROUP_REDIS_URL"
 """Variables whose names begin so may hold a password: no runner inherits them."""
 
@@ -44,7 +46,11 @@ class _Parser(argparse.ArgumentParser):
 
 
 _FLAGS = {
-    "--redis-url": ("REGROUP_REDIS_URL", "URL", "Redis or Valkey, redis://[:PASSWORD@]HOST:PORT[/DB]"),
+    "--redis-url": (
+        "REGROUP_REDIS_URL",
+        "URL",
+        "Redis or Valkey, redis://[:PASSWORD@]HOST:PORT[/DB], or sentinel://HOST:PORT,…/MASTER",
+    ),
     "--name": (
         "REGROUP_NODE_NAME",
         "NAME",
@@ -99,8 +105,10 @@ def _read_url(text: str, environ: Mapping[str, str]) -> str:
             "No Redis is named. Give --redis-url redis://HOST:PORT, "
             "or set REGROUP_REDIS_URL or REGROUP_REDIS_URL_FILE."
         )
-    if not text.startswith(("redis://", "rediss://", "unix://")):
-        raise ConfigError("The Redis URL must begin with redis://, rediss:// or unix://.")
+    try:
+        check_url(text)
+    except ValueError as error:
+        raise ConfigError(f"The Redis URL cannot be used. {error}") from error
     return text
 
 

@@ -11,6 +11,8 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
+from ..wire import bus
+
 log = logging.getLogger("regroup.agent")
 
 BLOCK_S = 2
@@ -25,7 +27,7 @@ _LONGEST_PAUSE_S = 1.0
 
 def connect(url: str) -> Redis:
     """A client for one thread. It does not retry by itself: its loop does, in ``keep_doing``."""
-    return Redis.from_url(
+    return bus.connect(
         url,
         decode_responses=True,
         socket_timeout=_ANSWER_S,

@@ -13,6 +13,9 @@ INGEST = "regroup:hub:ingest"
 
 INGEST_S = 60
 
+PROBE = "regroup:hub:probe"
+"""Written by whoever wants to know whether Redis still takes anything."""
+
 LEASE_S = 10
 """Seconds that a node's lease lives without renewal. Renewed every second."""
 

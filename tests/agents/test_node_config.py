@@ -47,7 +47,7 @@ def test_one_slot_for_each_gpu_may_be_asked_for() -> None:
     ("arguments", "words"),
     [
         (GOOD[2:], "No Redis is named."),
-        ([*GOOD, "--redis-url", "http://h"], "must begin with redis://"),
+        ([*GOOD, "--redis-url", "http://h"], "redis://HOST:PORT/0"),
         ([*GOOD, "--name", "a/b"], "--name is 'a/b'."),
         ([*GOOD, "--slots", "0"], "--slots is '0'."),
         ([*GOOD, "--slots", "many"], "--slots is 'many'."),

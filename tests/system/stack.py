@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
@@ -36,10 +36,18 @@ class Stack:
     nodes: int
     slots: int
     process: subprocess.Popen[bytes] | None = None
+    settings: dict[str, str] = field(default_factory=dict)
+    """Environment variables of ours that it is started with."""
+    host: str = "127.0.0.1"
+    """Where it listens."""
+    reached_at: str = ""
+    """Where the test reaches it, when that is elsewhere."""
+    prefix: tuple[str, ...] = ()
+    """What its command line begins with, to run it on another machine."""
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://{self.reached_at or self.host}:{self.port}"
 
     @property
     def output(self) -> str:
@@ -61,9 +69,11 @@ class Stack:
 
     def start(self) -> None:
         """Start it and wait until it says that it runs."""
-        command = [sys.executable, "-m", "webapp.stack", "--port", str(self.port), "--data", str(self.data)]
+        command = [*self.prefix, sys.executable, "-m", "webapp.stack", "--data", str(self.data)]
+        command += ["--host", self.host, "--port", str(self.port)]
         command += ["--nodes", str(self.nodes), "--slots", str(self.slots)]
         environment = {k: v for k, v in os.environ.items() if not k.startswith("REGROUP_")}
+        environment |= self.settings
         with (self.data.parent / f"{self.data.name}.out").open("wb") as output:
             self.process = subprocess.Popen(
                 command, cwd=ROOT, env=environment, stdout=output, stderr=output, start_new_session=True
@@ -102,9 +112,15 @@ class Stack:
 
 
 @contextmanager
-def run_stack(folder: Path, nodes: int = 3, slots: int = 2) -> Iterator[Stack]:
+def run_stack(folder: Path, nodes: int = 3, slots: int = 2, **settings: str) -> Iterator[Stack]:
     """A stack that runs; ended afterwards, and nothing of it may be left."""
-    stack = Stack(folder / "data", free_port(), nodes, slots)
+    with keep_running(Stack(folder / "data", free_port(), nodes, slots, settings=settings)) as stack:
+        yield stack
+
+
+@contextmanager
+def keep_running(stack: Stack) -> Iterator[Stack]:
+    """The same for a stack of one's own making."""
     stack.data.mkdir(parents=True)
     stack.start()
     try:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import socket
-from urllib.parse import urlsplit
 
 from ... import procs
+from ...wire.bus import server_of
 from ...wire.events import NodeFacts
 from ..config import Config
 from .gpus import find_gpus
@@ -52,13 +52,11 @@ def find_addresses(config: Config) -> tuple[str, ...]:
 
 def _address_towards(redis_url: str) -> str:
     """The local address from which Redis is reached: other nodes reach Redis too, so they reach that one."""
-    parts = urlsplit(redis_url)
-    if parts.scheme == "unix" or not parts.hostname:
+    server = server_of(redis_url)
+    if server is None:
         return "127.0.0.1"
     try:
-        family, kind, protocol, _, where = socket.getaddrinfo(
-            parts.hostname, parts.port or 6379, type=socket.SOCK_DGRAM
-        )[0]
+        family, kind, protocol, _, where = socket.getaddrinfo(*server, type=socket.SOCK_DGRAM)[0]
         with socket.socket(family, kind, protocol) as probe:
             probe.connect(where)  # a datagram socket sends nothing here, it only picks a route
             return str(probe.getsockname()[0])
