@@ -6,6 +6,7 @@ import errno
 import os
 import signal
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,30 +88,50 @@ def send_signal(ref: ProcessRef, signum: int) -> bool:
 
 
 def carries_mark(pid: int, mark: str) -> bool:
-    """Whether that process was started with that mark. A zombie carries none."""
+    """Whether that process was started with that mark. A zombie carries none.
+
+    A process that writes its title over its environment hides the mark.
+
+    Raises:
+        OSError: it cannot be found out, as with too many open files.
+    """
     try:
         environ = Path(f"/proc/{pid}/environ").read_bytes()
-    except OSError:
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
         return False
     return f"{MARK}={mark}".encode() in environ.split(b"\0")
 
 
+def session_of(pid: int) -> int | None:
+    """The pid of the session's leader, alive or not. None: no such process, or a zombie."""
+    fields = _stat(pid)
+    return None if fields is None or fields[0] in "ZX" else int(fields[3])
+
+
+def all_pids() -> list[int]:
+    return [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
+
+
 def find_marked(mark: str) -> list[ProcessRef]:
     """All live processes started with that mark, children in other sessions included."""
-    pids = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
-    refs = [ref_of(pid) for pid in pids if carries_mark(pid, mark)]
+    refs = [ref_of(pid) for pid in all_pids() if carries_mark(pid, mark)]
     return [ref for ref in refs if ref is not None]
 
 
 def end_marked(mark: str, timeout_s: float = 10.0) -> tuple[list[int], list[int]]:
-    """SIGKILL every process with that mark until none is left; safe to repeat.
+    """SIGKILL every process with that mark, as ``end_found`` does."""
+    return end_found(lambda: find_marked(mark), timeout_s)
+
+
+def end_found(find: Callable[[], list[ProcessRef]], timeout_s: float = 10.0) -> tuple[list[int], list[int]]:
+    """SIGKILL whatever is found until nothing is; safe to repeat.
 
     Returns the pids that were signalled, and those that still run when the time is up.
     It looks again after each pass, because a process may fork while it is being ended.
     """
     deadline = time.monotonic() + timeout_s
     ended: dict[int, None] = {}
-    while left := find_marked(mark):
+    while left := find():
         for ref in left:
             if send_signal(ref, signal.SIGKILL):
                 ended[ref.pid] = None

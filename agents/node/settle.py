@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from .. import procs
 from ..bundle import Bundle
 from ..journal import Journal, last_line, repair
 from ..wire.events import JournalRepaired, RunnerFinished, RunnerSettled
 from .journal import NodeJournal
+from .kin import end_kin
 
 log = logging.getLogger("regroup.agent")
 
@@ -67,14 +67,14 @@ def settle(
     bundle: Bundle,
     ending: Ending,
     journal: NodeJournal,
-    end_marked: Callable[[str], tuple[list[int], list[int]]] = procs.end_marked,
+    end_all: Callable[[Bundle], tuple[list[int], list[int]]] = end_kin,
 ) -> list[int]:
     """Gives the pids that had to be ended. Safe to repeat from the start, if the daemon was killed in it.
 
     Returns only when no process of the bundle is left, as its slots are free then. Processes that
     do not end, in the kernel's uninterruptible sleep, are named after ten seconds, and waited for.
     """
-    ended, left = end_marked(bundle.mark)
+    ended, left = end_all(bundle)
     last_seq = _complete_journal(bundle, ending, journal)
     if bundle.attempt not in journal.memory.settled:
         journal.record(
@@ -86,7 +86,7 @@ def settle(
         )
     while left:
         log.warning("processes do not end after SIGKILL attempt=%s pids=%s", bundle.attempt, left)
-        _, left = end_marked(bundle.mark)
+        _, left = end_all(bundle)
     bundle.write_settled(last_seq=last_seq, exit_code=ending.exit_code)
     return ended
 

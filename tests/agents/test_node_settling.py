@@ -102,11 +102,11 @@ def test_processes_that_do_not_end_are_named_and_waited_for(tmp_path: Path) -> N
     answers = [([7, 8], [8]), ([8], [8]), ([8], [])]
     freed_after = []
 
-    def end_marked(_mark: str) -> tuple[list[int], list[int]]:
+    def end_all(_bundle: Bundle) -> tuple[list[int], list[int]]:
         freed_after.append(bundle.is_settled())
         return answers[len(freed_after) - 1]
 
-    settle(bundle, Ending(node="node-a", exit_code=-9), journal, end_marked)
+    settle(bundle, Ending(node="node-a", exit_code=-9), journal, end_all)
     assert freed_after == [False, False, False]
     assert bundle.is_settled()
     assert '"unkillable_pids":[8]' in journal.path.read_text()

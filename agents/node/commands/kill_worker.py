@@ -9,6 +9,7 @@ from ... import procs
 from ...bundle import find_bundle
 from ...procs import ProcessRef
 from ...wire.commands import KillWorker
+from ..kin import is_kin
 from ..outcome import Done, Failed, Refused
 from .node import Node
 
@@ -24,7 +25,7 @@ def carry_out(command: KillWorker, node: Node, is_resumed: bool) -> Done:
     worker = ProcessRef(command.pid, command.start_time, procs.boot_id())
     if not procs.is_alive(worker):
         return _already_gone(command, who, is_resumed)
-    _require_worker_of(command, node, who)
+    _require_worker_of(command, worker, node, who)
     begun = time.monotonic()
     if not _send(worker, signum, who):
         return _already_gone(command, who, is_resumed)
@@ -50,13 +51,13 @@ def _already_gone(command: KillWorker, who: str, is_resumed: bool) -> Done:
     raise Refused(f"{who} has already ended; nothing was signalled.")
 
 
-def _require_worker_of(command: KillWorker, node: Node, who: str) -> None:
+def _require_worker_of(command: KillWorker, worker: ProcessRef, node: Node, who: str) -> None:
     bundle = find_bundle(node.config.data, command.attempt)
     if bundle is None:
         raise Refused(f"{node.name} knows no attempt {command.attempt!r}; nothing was signalled.")
     runner = bundle.runner()
     is_runner = runner is not None and runner.pid == command.pid
-    if is_runner or not procs.carries_mark(command.pid, bundle.mark):
+    if is_runner or not is_kin(bundle, worker):
         raise Refused(
             f"{who} is not a worker of attempt {command.attempt} on {node.name}; nothing was signalled."
         )

@@ -7,6 +7,7 @@ import time
 
 from ... import procs
 from ...wire.commands import StopRunner
+from ..kin import find_kin
 from ..outcome import Done, Evidence, Failed
 from ..supervisor import Run
 from .node import Node
@@ -59,5 +60,5 @@ def _evidence(run: Run, took_s: float) -> Evidence:
 
 
 def _what_is_left(run: Run, node: str) -> str:
-    pids = [str(ref.pid) for ref in procs.find_marked(run.bundle.mark)]
+    pids = [str(ref.pid) for ref in find_kin(run.bundle)]
     return f"SIGKILL was sent on {node}; these processes still do not end: {', '.join(pids) or 'none found'}."
