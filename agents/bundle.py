@@ -123,6 +123,10 @@ class Bundle:
     def is_settled(self) -> bool:
         return (self.folder / "settled.json").exists()
 
+    def settled_at(self) -> float:
+        """Seconds since the epoch at which it was noted that nothing is left."""
+        return (self.folder / "settled.json").stat().st_mtime
+
     def write_settled(self, **facts: Any) -> None:
         write_aside(self.folder / "settled.json", json.dumps(facts))
 
@@ -143,4 +147,5 @@ def list_bundles(data: Path) -> list[Bundle]:
     folder = data / "bundles"
     if not folder.is_dir():
         return []
-    return [Bundle(path) for path in sorted(folder.iterdir()) if (path / "start.json").exists()]
+    found = [path for path in folder.iterdir() if not path.name.startswith(".")]
+    return [Bundle(path) for path in sorted(found) if (path / "start.json").exists()]

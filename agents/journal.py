@@ -2,14 +2,18 @@
 
 A record is written with one ``write`` call, so that a SIGKILL leaves at most a torn last
 line, which ``repair`` cuts off. What is in the file survives the death of every process.
+What a full disk does not take waits in memory, in order, until there is room.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
 import threading
+from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,6 +22,9 @@ from .wire.events import Event
 from .wire.plain import now, to_json
 
 E = TypeVar("E", bound=Event)
+
+MOST_WAITING = 10_000
+"""Records that wait for room on the disk; beyond that new ones are dropped, without a number."""
 
 
 @dataclass(frozen=True)
@@ -45,34 +52,79 @@ class Journal:
         self.repaired = repair(path)
         self._seq = self.repaired.last_seq
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        self._said_full = False
+        self._waiting: deque[bytes] = deque()
+        self._problem = ""
 
     def record(self, cls: type[E], **fields: Any) -> E:
         """Write one record. A full disk is said once on stderr and does not stop the caller."""
         with self._lock:
             at = fields.pop("at", None) or now()
             event = cls(source=self.source, seq=self._seq + 1, at=at, **self._base, **fields)
-            if self._write(to_json(event).encode() + b"\n"):
+            if len(self._waiting) < MOST_WAITING:
                 self._seq += 1
+                self._waiting.append(to_json(event).encode() + b"\n")
+            self._write_waiting()
             return event
+
+    def flush(self) -> bool:
+        """Write what waits for room; whether nothing waits any more."""
+        with self._lock:
+            self._write_waiting()
+            return not self._waiting
+
+    @property
+    def problem(self) -> str:
+        """Why records wait; empty while none does."""
+        return self._problem
+
+    def _write_waiting(self) -> None:
+        while self._waiting and self._write(self._waiting[0]):
+            self._waiting.popleft()
+        if self._problem and not self._waiting:
+            self._problem = ""
+            self._say("can be written again; all that waited is in it")
 
     def _write(self, data: bytes) -> bool:
         try:
             before = os.fstat(self._file).st_size
             if os.write(self._file, data) == len(data):
-                self._said_full = False
                 return True
             os.ftruncate(self._file, before)
-            self._say_unrecorded("the disk took only part of the record")
+            self._say_waiting("the disk took only part of the record")
         except OSError as error:
-            self._say_unrecorded(str(error))
+            self._say_waiting(error.strerror or str(error))
         return False
 
-    def _say_unrecorded(self, problem: str) -> None:
-        if not self._said_full:
-            self._said_full = True
-            text = f"journal {self.path} cannot be written: {problem}; going on unrecorded"
-            print(text, file=sys.stderr, flush=True)
+    def _say_waiting(self, problem: str) -> None:
+        if not self._problem:
+            self._say(f"cannot be written: {problem}; records wait in memory until there is room")
+        self._problem = problem
+
+    def _say(self, what: str) -> None:
+        # Where even this cannot be said, whoever writes records goes on all the same.
+        with contextlib.suppress(OSError):
+            print(f"journal {self.path} {what}", file=sys.stderr, flush=True)
+
+    def cut(self, first_kept: Callable[[list[Line]], int]) -> bool:
+        """Remove lines from the beginning; whether anything was removed.
+
+        ``first_kept`` is given all lines and tells the index to keep from. The last line always stays, as
+        the next writer counts on from it.
+        """
+        with self._lock:
+            lines = read_all(self.path)
+            index = min(first_kept(lines), len(lines) - 1)
+            if index <= 0:
+                return False
+            aside = self.path.with_name(f"{self.path.name}.new")
+            with aside.open("wb") as file:
+                file.write(b"".join(line.text.encode() + b"\n" for line in lines[index:]))
+                file.flush()
+                os.fsync(file.fileno())
+            aside.replace(self.path)
+            os.close(self._file)
+            self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND)
+            return True
 
     @property
     def last_seq(self) -> int:
@@ -109,6 +161,17 @@ def read_lines(path: Path, offset: int, limit_bytes: int = 1 << 20) -> tuple[lis
     end = data.rfind(b"\n") + 1
     lines = [Line(_seq_of(raw), raw.decode("utf-8", "replace")) for raw in data[:end].split(b"\n")[:-1]]
     return lines, offset + end
+
+
+def read_all(path: Path) -> list[Line]:
+    found: list[Line] = []
+    offset = 0
+    while True:
+        lines, new_offset = read_lines(path, offset)
+        if new_offset == offset:
+            return found
+        found += lines
+        offset = new_offset
 
 
 def repair(path: Path) -> Repair:

@@ -25,19 +25,23 @@ def run_daemon(config: Config) -> int:
     # What is imported here is heavy, and a refusal need not wait for it.
     from .daemon import Daemon, count_slots
 
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
     try:
         config.data.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock = lock_data_folder(config.data, config.name)
-        slots = count_slots(config)
+        daemon = Daemon(config, count_slots(config))
     except DataFolderTaken as error:
         return _refuse(str(error), status=1)
     except ConfigError as error:
         return _refuse(str(error))
     except OSError as error:
-        return _refuse(f"The data folder {str(config.data)!r} cannot be used: {error.strerror}.")
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
+        where = error.filename or str(config.data)
+        return _refuse(
+            f"The data folder {str(config.data)!r} cannot be used: {error.strerror} ({where}). "
+            "Make it writable, with room on its disk, or name another one with --data."
+        )
     with lock:
-        return Daemon(config, slots).run()
+        return daemon.run()
 
 
 def _refuse(sentence: str, status: int = 2) -> int:

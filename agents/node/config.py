@@ -37,6 +37,8 @@ class Config:
     """Under which other nodes reach this one. None: the one that leads to Redis."""
     python: str
     """The default interpreter of jobs: an absolute path."""
+    keep_days: float = 14.0
+    """How long the bundle of an attempt, its logs among it, stays after its end."""
     runner_boot: Path = RUNNER_BOOT
 
 
@@ -59,6 +61,11 @@ _FLAGS = {
     "--data": ("REGROUP_DATA", "FOLDER", "folder for journals, logs and bundles, one for each agent"),
     "--slots": ("REGROUP_SLOTS", "N|gpus", "workers that may run here at a time, or one for each GPU"),
     "--address": ("REGROUP_ADDRESS", "ADDRESS", "address under which other nodes reach this one"),
+    "--keep-days": (
+        "REGROUP_KEEP_DAYS",
+        "DAYS",
+        "days that the logs of an ended attempt are kept (default: 14)",
+    ),
     "--python": ("REGROUP_PYTHON", "PATH", "default interpreter of jobs (default: the agent's own)"),
 }
 
@@ -88,6 +95,7 @@ def read_config(argv: Sequence[str], environ: Mapping[str, str]) -> Config:
         slots=_read_slots(value("--slots")),
         address=value("--address") or None,
         python=_read_python(value("--python")),
+        keep_days=_read_days(value("--keep-days")),
     )
 
 
@@ -134,6 +142,16 @@ def _read_slots(text: str) -> int | None:
     if not text.isdecimal() or not 1 <= int(text) <= 4096:
         raise ConfigError(f"--slots is {text!r}. Write how many workers may run here, 1 to 4096, or gpus.")
     return int(text)
+
+
+def _read_days(text: str) -> float:
+    try:
+        days = float(text or Config.keep_days)
+    except ValueError:
+        days = -1.0
+    if not 0 <= days <= 36500:
+        raise ConfigError(f"--keep-days is {text!r}. Write a number of days, 0 or more.")
+    return days
 
 
 def _read_python(text: str) -> str:

@@ -6,14 +6,17 @@ import logging
 import os
 import signal
 import threading
+from collections.abc import Callable
 
 from ..bundle import list_bundles
 from ..wire.events import NodeStarted, NodeStopping
 from .commands import Node
 from .config import Config, ConfigError
+from .disk import Disk
 from .heartbeat import Heartbeat
 from .inbox import Inbox
 from .journal import NodeJournal
+from .ledger import Ledger
 from .link import connect, keep_doing, start_loop
 from .probes.facts import gather_facts
 from .probes.gpus import find_gpus
@@ -21,6 +24,8 @@ from .requests import Requests
 from .shipper import Shipper
 from .supervisor import Supervisor
 from .tail import needs_shipping, tail_node
+from .trimming import Trimming
+from .troubles import Troubles
 
 log = logging.getLogger("regroup.agent")
 
@@ -45,11 +50,17 @@ class Daemon:
         self._config = config
         self._slots = slots
         self._stopping = threading.Event()
+        self._troubles = Troubles()
         self._journal = NodeJournal(config.data, config.name)
-        self._shipper = Shipper(connect(config.redis_url), config.name, tail_node(self._journal))
+        ledger = Ledger(config.data)
+        self._trimming = Trimming(config.data, config.keep_days, self._journal, ledger)
+        self._shipper = Shipper(
+            connect(config.redis_url), config.name, tail_node(self._journal), self._trimming.trim_journal
+        )
         self._journal.on_record = self._shipper.wake
         self._supervisor = Supervisor(config, slots, self._journal, self._shipper.add)
-        self._inbox = Inbox(connect(config.redis_url), Node(config, self._supervisor), self._journal)
+        self._inbox = Inbox(connect(config.redis_url), Node(config, self._supervisor), self._journal, ledger)
+        self._disk = Disk(config.data, self._troubles, self._flush)
 
     def run(self) -> int:
         """Returns once a signal asks for the end. Runners are left as they are."""
@@ -64,25 +75,38 @@ class Daemon:
     def _start(self) -> None:
         config, stopping = self._config, self._stopping
         heartbeat = Heartbeat(
-            connect(config.redis_url), config.name, self._slots, self._supervisor.load, stopping
+            connect(config.redis_url),
+            config.name,
+            self._slots,
+            self._supervisor.load,
+            self._troubles.texts,
+            stopping,
         )
         requests = Requests(connect(config.redis_url), config.name, config.data)
         # Adopting comes first, so that the first heartbeat already tells the slots that are free.
         self._supervisor.adopt_all()
-        start_loop(heartbeat.step, stopping, "heartbeat")
+        self._loop(lambda: self._disk.step(stopping), "disk")
+        self._loop(heartbeat.step, "heartbeat")
         self._ship()
-        start_loop(self._supervisor.step, stopping, "supervisor")
-        start_loop(requests.step, stopping, "requests")
+        self._loop(self._supervisor.step, "supervisor")
+        self._loop(requests.step, "requests")
+        self._loop(lambda: self._trimming.step(stopping), "trimming")
         threading.Thread(target=self._record_facts, name="facts", daemon=True).start()
         self._inbox.resume()
         self._supervisor.settle_unstarted()
-        start_loop(self._inbox.step, stopping, "inbox")
+        self._loop(self._inbox.step, "inbox")
+
+    def _loop(self, step: Callable[[], None], name: str) -> threading.Thread:
+        return start_loop(step, self._stopping, name, self._troubles)
+
+    def _flush(self) -> bool:
+        return all([self._journal.flush(), self._inbox.flush()])
 
     def _ship(self) -> None:
         for bundle in list_bundles(self._config.data):
             if needs_shipping(bundle):
                 self._shipper.add(bundle)
-        self._shipping = start_loop(self._shipper.step, self._stopping, "shipper")
+        self._shipping = self._loop(self._shipper.step, "shipper")
 
     def _record_facts(self) -> None:
         facts = gather_facts(self._config, self._slots)
@@ -104,7 +128,7 @@ class Daemon:
             self._shipper.ship_last()
             done.set()
 
-        keep_doing(ship, done, "last words")
+        keep_doing(ship, done, "last words", self._troubles)
 
 
 def _watch_signals() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import logging
 import os
@@ -13,6 +14,7 @@ from redis.exceptions import RedisError
 
 from .. import procs
 from ..wire import streams
+from ..wire.clock import OwnClock
 from ..wire.plain import now
 
 log = logging.getLogger("regroup.agent")
@@ -24,19 +26,30 @@ Load = Callable[[], tuple[int, list[str]]]
 
 
 class Heartbeat:
-    def __init__(self, redis: Redis, node: str, slots: int, load: Load, stopping: threading.Event) -> None:
+    def __init__(
+        self,
+        redis: Redis,
+        node: str,
+        slots: int,
+        load: Load,
+        troubles: Callable[[], list[str]],
+        stopping: threading.Event,
+    ) -> None:
         self._redis = redis
         self._node = node
         self._slots = slots
         self._load = load
+        self._troubles = troubles
         self._stopping = stopping
         self._boot_id = procs.boot_id()
         self._is_lost = False
+        self._clock = OwnClock()
 
     def step(self) -> None:
         try:
             self._beat()
         except RedisError as error:
+            self._clock.forget()
             self._say_lost(error)
             raise
         if self._is_lost:
@@ -52,6 +65,7 @@ class Heartbeat:
 
     def _lease(self) -> str:
         free, attempts = self._load()
+        offset = self._clock.offset(self._ask_time)
         return json.dumps(
             {
                 "node": self._node,
@@ -60,9 +74,14 @@ class Heartbeat:
                 "slots": self._slots,
                 "free": free,
                 "attempts": attempts,
+                "troubles": self._troubles(),
                 "at": now().isoformat(timespec="milliseconds"),
+                "clock": None if offset is None else dataclasses.asdict(offset),
             }
         )
+
+    def _ask_time(self) -> tuple[int, int]:
+        return self._redis.time()
 
     def _say_lost(self, error: RedisError) -> None:
         if not self._is_lost:

@@ -23,16 +23,17 @@ from .journal import NodeJournal
 from .ledger import LONGEST_ID, Ended, Ledger, Page
 from .link import BLOCK_S
 from .outcome import Failed, Refused
+from .troubles import describe
 
 log = logging.getLogger("regroup.agent")
 
 
 class Inbox:
-    def __init__(self, redis: Redis, node: Node, journal: NodeJournal) -> None:
+    def __init__(self, redis: Redis, node: Node, journal: NodeJournal, ledger: Ledger) -> None:
         self._redis = redis
         self._node = node
         self._journal = journal
-        self._ledger = Ledger(node.config.data)
+        self._ledger = ledger
         self._last_id = "0"
         self._starts: dict[str, threading.Thread] = {}
         """The newest start command of each attempt."""
@@ -82,11 +83,24 @@ class Inbox:
         if self._ledger.has(command_id):
             return
         age_s = self._age_s(entry_id)
-        self._ledger.begin(command_id, body)
+        is_noted = self._ledger.begin(command_id, body)
         self._record_received(command_id)
         command = self._read(command_id, body)
-        if command is not None:
+        if isinstance(command, StartRunner) and not is_noted:
+            self._end(command_id, Ended("refused", self._say_unwritable(), {}))
+        elif command is not None:
+            # To end something needs no note: whoever does it twice finds that it is gone.
             self._in_thread(command, age_s, is_resumed=False)
+
+    def _say_unwritable(self) -> str:
+        return (
+            f"{self._node.name} can start nothing, as its data folder {self._node.config.data} cannot be "
+            "written. Look at the disk that it is on."
+        )
+
+    def flush(self) -> bool:
+        """Note what a full disk has not taken; whether nothing waits any more."""
+        return self._ledger.flush()
 
     def _age_s(self, entry_id: str) -> float:
         """By the clock of Redis alone, which has numbered the entry too."""
@@ -131,6 +145,8 @@ class Inbox:
             ended = Ended("refused", str(refusal), {})
         except Failed as failure:
             ended = Ended("failed", str(failure), {})
+        except OSError as error:
+            ended = Ended("failed", describe(error), {})
         except Exception as error:  # the edge of a thread; the command must not stay open
             log.exception("command failed command=%s", command.id)
             ended = Ended("failed", f"The node agent on {self._node.name} met an error: {error!r}", {})

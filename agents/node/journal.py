@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..bundle import read_json, write_aside
-from ..journal import Journal, read_lines
+from ..journal import Journal, Line, read_lines
 from ..wire import streams
 from ..wire.events import JournalRepaired, NodeEvent
 
@@ -51,10 +51,21 @@ class NodeJournal:
 
     def record(self, cls: type[E], **fields: Any) -> E:
         event = self._journal.record(cls, **fields)
-        if self._journal.last_seq >= event.seq:  # else the disk was full
-            self.memory.learn(str(cls.__dataclass_fields__["kind"].default), fields)
+        self.memory.learn(str(cls.__dataclass_fields__["kind"].default), fields)
         self.on_record()
         return event
+
+    def size(self) -> int:
+        """Bytes on the disk."""
+        return self.path.stat().st_size
+
+    def cut(self, first_kept: Callable[[list[Line]], int]) -> bool:
+        """See ``Journal.cut``."""
+        return self._journal.cut(first_kept)
+
+    def flush(self) -> bool:
+        """Write what a full disk has not taken; whether nothing waits any more."""
+        return self._journal.flush()
 
     def acked(self) -> int:
         values = read_json(self._acked_path) or {}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from ..bundle import read_json, write_aside
@@ -36,26 +38,65 @@ class Ledger:
     def __init__(self, data: Path) -> None:
         self._folder = data / "commands"
         self._folder.mkdir(exist_ok=True, mode=0o700)
+        self._waiting: dict[str, dict[str, Any]] = {}
+        self._lock = threading.Lock()
 
     def _path(self, command_id: str) -> Path:
         return self._folder / f"{quote(command_id, safe='')}.json"
 
     def has(self, command_id: str) -> bool:
-        return self._path(command_id).exists()
+        return command_id in self._waiting or self._path(command_id).exists()
 
-    def begin(self, command_id: str, body: str) -> None:
-        """To be called before anything is done for the command."""
+    def begin(self, command_id: str, body: str) -> bool:
+        """To be called before anything is done for the command. False: only memory holds it so far."""
         page = {"id": command_id, "state": "begun", "body": body, "begun_at": time.time()}
-        write_aside(self._path(command_id), json.dumps(page))
+        return self._write(command_id, page)
 
     def end(self, command_id: str, ended: Ended) -> None:
-        page = (read_json(self._path(command_id)) or {}) | {"state": "ended"} | ended.__dict__
-        write_aside(self._path(command_id), json.dumps(page))
+        with self._lock:
+            page = self._waiting.get(command_id) or read_json(self._path(command_id)) or {}
+            self._write(command_id, page | {"state": "ended"} | ended.__dict__)
+
+    def _write(self, command_id: str, page: dict[str, Any]) -> bool:
+        try:
+            write_aside(self._path(command_id), json.dumps(page))
+        except OSError:
+            self._waiting[command_id] = page
+            return False
+        self._waiting.pop(command_id, None)
+        return True
+
+    def flush(self) -> bool:
+        """Write what a full disk has not taken; whether nothing waits any more."""
+        with self._lock:
+            for command_id, page in list(self._waiting.items()):
+                self._write(command_id, page)
+            return not self._waiting
 
     def pages(self) -> list[Page]:
-        """Oldest first."""
+        """Those that the journal may still have to speak of, oldest first."""
         found = [read_json(path) for path in self._folder.glob("*.json")]
-        return sorted((_page(values) for values in found if values), key=lambda page: page.begun_at)
+        left = [_page(values) for values in found if values and values["state"] != "closed"]
+        return sorted(left, key=lambda page: page.begun_at)
+
+    def has_ended(self, command_id: str) -> bool:
+        page = self._waiting.get(command_id) or read_json(self._path(command_id)) or {"state": "closed"}
+        return bool(page["state"] != "begun")
+
+    def close(self, command_id: str) -> None:
+        """Its end is in the hub's database: only the id is kept, so that it is not carried out again."""
+        with self._lock:
+            page = read_json(self._path(command_id))
+            if page is not None and page["state"] == "ended":
+                closed = {"id": command_id, "state": "closed", "begun_at": page["begun_at"]}
+                write_aside(self._path(command_id), json.dumps(closed))
+
+    def forget_closed(self, older_than_s: float) -> None:
+        """By then a command that comes again is refused for its age."""
+        for path in self._folder.glob("*.json"):
+            page = read_json(path)
+            if page and page["state"] == "closed" and time.time() - page["begun_at"] > older_than_s:
+                path.unlink(missing_ok=True)
 
 
 def _page(values: dict[str, object]) -> Page:

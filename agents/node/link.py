@@ -12,6 +12,7 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from ..wire import bus
+from .troubles import Troubles, describe
 
 log = logging.getLogger("regroup.agent")
 
@@ -37,8 +38,8 @@ def connect(url: str) -> Redis:
     )
 
 
-def keep_doing(step: Callable[[], None], stopping: threading.Event, name: str) -> None:
-    """Call ``step`` until it is time to stop. No error ends the loop.
+def keep_doing(step: Callable[[], None], stopping: threading.Event, name: str, troubles: Troubles) -> None:
+    """Call ``step`` until it is time to stop. No error ends the loop, and none is said twice in a row.
 
     While Redis cannot be used the pauses grow to a second; who says so is the heartbeat.
     """
@@ -46,17 +47,27 @@ def keep_doing(step: Callable[[], None], stopping: threading.Event, name: str) -
     while not stopping.is_set():
         try:
             step()
-            pause_s = 0.05
         except RedisError as error:
             log.debug("redis failed loop=%s error=%r", name, error)
             stopping.wait(pause_s)
             pause_s = min(_LONGEST_PAUSE_S, pause_s * 2)
-        except Exception:  # the edge of a loop that must go on
-            log.exception("step failed loop=%s", name)
+        except OSError as error:
+            troubles.note(name, describe(error))
             stopping.wait(_LONGEST_PAUSE_S)
+        except Exception as error:  # the edge of a loop that must go on
+            if troubles.note(name, f"The node agent fails in its {name} ({error!r}); see its log."):
+                log.exception("step failed loop=%s", name)
+            stopping.wait(_LONGEST_PAUSE_S)
+        else:
+            pause_s = 0.05
+            troubles.clear(name)
 
 
-def start_loop(step: Callable[[], None], stopping: threading.Event, name: str) -> threading.Thread:
-    thread = threading.Thread(target=keep_doing, args=(step, stopping, name), name=name, daemon=True)
+def start_loop(
+    step: Callable[[], None], stopping: threading.Event, name: str, troubles: Troubles
+) -> threading.Thread:
+    thread = threading.Thread(
+        target=keep_doing, args=(step, stopping, name, troubles), name=name, daemon=True
+    )
     thread.start()
     return thread

@@ -101,7 +101,10 @@ def _complete_journal(bundle: Bundle, ending: Ending, journal: NodeJournal) -> i
     outcome, reason = last_record(ending)
     writer = Journal(bundle.journal, bundle.source(), attempt=bundle.attempt, node=ending.node)
     try:
-        return writer.record(RunnerFinished, outcome=outcome, reason=reason, inferred=True).seq
+        last = writer.record(RunnerFinished, outcome=outcome, reason=reason, inferred=True)
+        if not writer.flush():
+            raise OSError(f"the last record of {bundle.attempt} cannot be written: {writer.problem}")
+        return last.seq
     finally:
         writer.close()
 

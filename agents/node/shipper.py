@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import secrets
 import threading
 import time
+from collections.abc import Callable
 
 from redis import Redis
 from redis.typing import EncodableT, FieldT
@@ -33,10 +35,14 @@ STALL_S = 5.0
 
 
 class Shipper:
-    def __init__(self, redis: Redis, node: str, node_tail: Tail) -> None:
+    def __init__(
+        self, redis: Redis, node: str, node_tail: Tail, trim: Callable[[int], bool] = lambda _: False
+    ) -> None:
+        """``trim`` cuts the node's own journal down to what is not acknowledged, if it is time for that."""
         self._redis = redis
         self._node = node
         self._node_tail = node_tail
+        self._trim = trim
         self._bundles: dict[str, tuple[Bundle, Tail]] = {}
         self._lock = threading.Lock()
         self._wake = threading.Event()
@@ -63,6 +69,8 @@ class Shipper:
             self._hear()
         self._persist()
         self._forget_done()
+        if self._node_tail.is_idle() and self._trim(self._node_tail.acked):
+            self._node_tail.rewind()
         busy = bool(self._bundles) or self._is_unacked()
         if not is_short_of_room:
             self._wake.wait(BUSY_S if busy else IDLE_S)
@@ -140,16 +148,24 @@ class Shipper:
     def _persist(self, now: bool = False) -> None:
         if now or time.monotonic() - self._persisted_at >= PERSIST_S:
             self._persisted_at = time.monotonic()
-            for tail in self._tails():
-                tail.persist()
+            # A note that a full disk does not take costs a second sending after a restart, and no more.
+            with contextlib.suppress(OSError):
+                for tail in self._tails():
+                    tail.persist()
 
     def _forget_done(self) -> None:
         for attempt, (bundle, tail) in list(self._bundles.items()):
-            if bundle.is_settled() and tail.is_idle():
-                tail.persist()
-                if not needs_shipping(bundle):
-                    with self._lock:
-                        del self._bundles[attempt]
+            if self._is_done(bundle, tail):
+                with self._lock:
+                    del self._bundles[attempt]
+
+    def _is_done(self, bundle: Bundle, tail: Tail) -> bool:
+        if not bundle.folder.exists():  # it was removed for its age
+            return True
+        if not bundle.is_settled() or not tail.is_idle():
+            return False
+        tail.persist()
+        return not needs_shipping(bundle)
 
 
 def _fields(entry: Entry) -> dict[FieldT, EncodableT]:

@@ -15,13 +15,18 @@ from ..bundle import Bundle
 from ..procs import ProcessRef
 from ..wire.spec import StartMessage
 from .config import SECRETS
+from .interface import socket_variables
 from .outcome import Refused
 
 
 def runner_environment(agent: Mapping[str, str], message: StartMessage) -> dict[str, str]:
-    """The agent's own environment without its secrets, with the job's; the mark wins over both."""
+    """The agent's own environment without its secrets, with the job's; the mark wins over both.
+
+    The node's network interface is named to the workers where neither names one.
+    """
     inherited = {key: value for key, value in agent.items() if not key.startswith(SECRETS)}
-    return inherited | message.spec.env | {procs.MARK: f"{message.attempt}/{message.node}"}
+    mark = {procs.MARK: f"{message.attempt}/{message.node}"}
+    return socket_variables(message.local_addr) | inherited | message.spec.env | mark
 
 
 def spawn_runner(

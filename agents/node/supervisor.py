@@ -34,6 +34,8 @@ class Run:
     process: subprocess.Popen[bytes] | None = None
     """Only of a runner that this very daemon started: the kernel tells its exit status to nobody else."""
     is_settling: bool = False
+    problem: str = ""
+    """Why settling it has failed last."""
     ended_pids: list[int] = field(default_factory=list)
     """Processes that had to be ended after the runner had gone."""
     over: threading.Event = field(default_factory=threading.Event)
@@ -166,8 +168,10 @@ class Supervisor:
     def _settle(self, run: Run) -> None:
         try:
             run.ended_pids = settle(run.bundle, self._ending(run), self._journal)
-        except Exception:
-            log.exception("settling failed, it is tried again attempt=%s", run.bundle.attempt)
+        except Exception as error:
+            if run.problem != repr(error):
+                run.problem = repr(error)
+                log.exception("settling failed, it is tried again attempt=%s", run.bundle.attempt)
             run.over.wait(RETRY_S)
             run.is_settling = False
             return

@@ -51,6 +51,7 @@ class Agent(LocalElasticAgent):
         journal: Journal,
         handler: Handler,
         stop: StopRequest,
+        earlier: Agent | None = None,
         exit_barrier_s: float = 24 * 3600.0,
     ) -> None:
         spec = _worker_spec(message, handler)
@@ -69,8 +70,23 @@ class Agent(LocalElasticAgent):
         self._members: tuple[str, ...] = ()
         self.torch_counter = 0
         self.given_up: str | None = None
+        self._is_in_round = False
+        if earlier is not None:
+            self._go_on_from(earlier)
         handler.my_standing = self._standing
         stop.forward = lambda signum: self._workers.pass_on(signum)
+
+    def _go_on_from(self, earlier: Agent) -> None:
+        """Know what that agent of this node knew when it lost the others from sight."""
+        self.round, self._members, self._spent = earlier.round, earlier._members, earlier._spent
+        self.torch_counter = earlier.torch_counter
+        self._restart_cause = "membership" if earlier.round else "start"
+
+    def abandon_round(self) -> None:
+        """The others cannot be reached: the round is over for this node, whose workers have been ended."""
+        self.tail.flush()
+        if self._is_in_round:
+            self._record_restart("membership")
 
     @property
     def charged(self) -> int:
@@ -138,6 +154,7 @@ class Agent(LocalElasticAgent):
         self._remaining_restarts = worker_group.spec.max_restarts - self.charged
         ranks = [worker.global_rank for worker in worker_group.workers]
         self._journal.record(WorkersStarting, round=self.round, ranks=tuple(ranks))
+        self._is_in_round = True
         pids: dict[int, Any] = super()._start_workers(worker_group)
         self._workers = self._name_workers(worker_group)
         refs = tuple(self._workers.refs.values())
@@ -166,17 +183,20 @@ class Agent(LocalElasticAgent):
 
     def _restart_workers(self, worker_group: WorkerGroup) -> None:
         failed = worker_group.state in (WorkerState.FAILED, WorkerState.UNHEALTHY)
-        self._restart_cause = "failure" if failed else "membership"
         self._end_workers()
         self.tail.flush()
+        self._record_restart("failure" if failed else "membership")
+        super()._restart_workers(worker_group)
+
+    def _record_restart(self, cause: Cause) -> None:
+        self._restart_cause, self._is_in_round = cause, False
         self._journal.record(
             RestartBegun,
             round=self.round,
-            cause=self._restart_cause,
+            cause=cause,
             failed_ranks=self._claim.ranks if self._claim else (),
             torch_counter=self.torch_counter,
         )
-        super()._restart_workers(worker_group)
 
     # -- watching workers --
 

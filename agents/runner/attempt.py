@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import time
 import traceback
 from dataclasses import dataclass
 
@@ -26,12 +27,15 @@ from .agent import Agent, GivenUp
 from .command import CannotStart, check_files
 from .destinations import TORCH_SIGNALS
 from .ending import Ending, say_fault
-from .endpoint import StoreError, join_endpoint, wait_reachable
+from .endpoint import StoreError, is_gone, join_endpoint, wait_reachable
 from .rendezvous.handler import Handler
 from .rendezvous.store import connect_store, host_store
 from .stopping import StopRequest, StopRequested
 
 SUCCEEDED = "all ranks ended with 0"
+BACK_S = 60.0
+"""How long a node that cannot reach the store's host any more tries to find it again."""
+LOOK_AGAIN_S = 0.2
 ALONE_S = 10.0
 """How long the node that hosts the store waits, beyond the grace of workers, for the others to go."""
 
@@ -86,17 +90,18 @@ class Attempt:
     def _run(self, place: Place) -> Ending:
         try:
             store = _open_store(place, self._conf, self._stop)
-            self._handler = Handler(store, self._message, self._conf, self._stop.pause, self._record_joined)
+            self._open_handler(store)
             check_files(self._message.spec, self._message.node)
             if self._message.spec.workdir:
                 os.chdir(self._message.spec.workdir)
-            self._agent = Agent(self._message, self._bundle, self._journal, self._handler, self._stop)
-            return self._ending_of(self._agent.run())
+            return self._take_part(place)
         except StopRequested as request:
             return Ending("stopped", str(request))
         except SignalException as request:
             return Ending("stopped", f"stopped on request ({request.sigval.name})")
-        except (CannotStart, GivenUp, StoreError) as problem:
+        except StoreError as problem:
+            return Ending("failed", str(problem))
+        except (CannotStart, GivenUp) as problem:
             return Ending("failed", str(problem), is_ours=True)
         except RendezvousClosedError:
             return self._closed_by_other()
@@ -108,6 +113,46 @@ class Attempt:
         except Exception as error:  # noqa: BLE001 - whatever it is, the other nodes must be told
             traceback.print_exc(file=sys.stderr)
             return Ending("failed", say_fault(error), is_ours=True)
+
+    def _open_handler(self, store: TCPStore) -> Handler:
+        self._handler = Handler(store, self._message, self._conf, self._stop.pause, self._record_joined)
+        return self._handler
+
+    def _take_part(self, place: Place) -> Ending:
+        """Train until the end. A node that loses the others from sight ends its workers and joins anew."""
+        assert self._handler is not None
+        handler, earlier = self._handler, None
+        while True:
+            agent = Agent(self._message, self._bundle, self._journal, handler, self._stop, earlier)
+            self._agent = earlier = agent
+            try:
+                return self._ending_of(agent.run())
+            except (RendezvousConnectionError, DistError):
+                if place.listen_fd is not None:
+                    raise
+                traceback.print_exc(file=sys.stderr)
+                agent.abandon_round()
+                handler = self._find_others_again(place, handler)
+
+    def _find_others_again(self, place: Place, handler: Handler) -> Handler:
+        """A fresh way into the rendezvous, once the store's host is reached again.
+
+        Raises:
+            StoreError: it says that the store is gone, or says nothing for too long.
+        """
+        print("the store does not answer; this node tries to come back to it", flush=True)
+        lost, deadline = StoreError(self._say_store_lost(place)), time.monotonic() + BACK_S
+        handler.fall_silent()
+        # There is nothing to leave in order, whatever ends this.
+        self._handler = None
+        while time.monotonic() < deadline:
+            self._stop.pause(LOOK_AGAIN_S)
+            if is_gone(place.host, place.port):
+                break
+            with contextlib.suppress(StoreError, RendezvousConnectionError, DistError):
+                wait_reachable(place.host, place.port, deadline - time.monotonic(), self._stop.pause)
+                return self._open_handler(connect_store(place.host, place.port, self._conf.read_timeout))
+        raise lost
 
     def _ending_of(self, result: RunResult | None) -> Ending:
         """``None``: torch's agent left because the rendezvous was closed while this node stood by."""

@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 
 CONNECT_RETRY_S = 0.1
+CONNECT_S = 5.0
+"""How long one try to connect may take."""
 
 
 class StoreError(Exception):
@@ -50,6 +52,17 @@ def listen(host: str, port: int) -> int:
         raise StoreError(f"The rendezvous store cannot listen on port {port} of {host}: {error}.") from error
 
 
+def is_gone(host: str, port: int) -> bool:
+    """Whether the machine itself says that nobody listens there. Silence says nothing of the kind."""
+    try:
+        socket.create_connection((host, port), timeout=CONNECT_S).close()
+    except ConnectionRefusedError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def port_of(listen_fd: int) -> int:
     with socket.socket(fileno=os.dup(listen_fd)) as listener:
         return int(listener.getsockname()[1])
@@ -64,7 +77,7 @@ def wait_reachable(host: str, port: int, timeout_s: float, pause: Callable[[floa
     deadline = time.monotonic() + timeout_s
     while True:
         try:
-            socket.create_connection((host, port), timeout=min(5.0, timeout_s)).close()
+            socket.create_connection((host, port), timeout=min(CONNECT_S, timeout_s)).close()
             return
         except OSError as error:
             problem = str(error)

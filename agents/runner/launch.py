@@ -24,6 +24,7 @@ from ..wire.spec import RdzvConf, SpecError, StartMessage, read_rdzv_conf
 from .command import environment
 from .ending import Ending, say_fault
 from .endpoint import StoreError, join_endpoint, listen, port_of, split_endpoint
+from .output import forgive_full_disks
 from .stopping import StopRequest, StopRequested
 
 
@@ -33,6 +34,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("bundle", type=Path)
     parser.add_argument("--store-fd", type=int, default=None)
     args = parser.parse_args(argv)
+    forgive_full_disks()
     stop = StopRequest()
     stop.install()
     bundle = Bundle(args.bundle.absolute())

@@ -65,13 +65,16 @@ class Tail:
             self._look(flush=True)
 
     def _run(self) -> None:
+        said = ""
         while True:
             time.sleep(LOOK_S)
             try:
+                self._journal.flush()
                 with self._lock:
                     self._look()
-            except Exception:  # noqa: BLE001 - recording must never end the job
-                traceback.print_exc(file=sys.stderr)
+                said = ""
+            except Exception as error:  # noqa: BLE001 - recording must never end the job
+                said = _say_once(repr(error), said)
 
     def _look(self, flush: bool = False) -> None:
         for rank, file in self._files.items():
@@ -111,3 +114,10 @@ class Tail:
             if facts.st_size:
                 last = max(last, facts.st_mtime)
         return last
+
+
+def _say_once(problem: str, said: str) -> str:
+    """The traceback of a problem, unless it is the one that was said last; gives what is said by now."""
+    if problem != said:
+        traceback.print_exc(file=sys.stderr)
+    return problem

@@ -66,12 +66,22 @@ class Agent:
     ``entry``: the script that is run. The installed console script has the real runner.
     """
 
-    def __init__(self, redis_url: str, name: str, data: Path, slots: int = 2, entry: Path = STAND_IN) -> None:
+    def __init__(
+        self,
+        redis_url: str,
+        name: str,
+        data: Path,
+        slots: int = 2,
+        entry: Path = STAND_IN,
+        log: Path | None = None,
+        flags: tuple[str, ...] = (),
+    ) -> None:
         self.name = name
         self.data = data
         self._command = [sys.executable, str(entry), "--redis-url", redis_url, "--name", name]
         self._command += ["--data", str(data), "--slots", str(slots), "--address", "127.0.0.1"]
-        self.log = data.with_name(f"{data.name}.log")
+        self._command += flags
+        self.log = log or data.with_name(f"{data.name}.log")
         self.start()
 
     def start(self) -> None:

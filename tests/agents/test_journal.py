@@ -32,6 +32,10 @@ def seqs(path: Path) -> list[int | None]:
     return [line.seq for line in read_lines(path, 0)[0]]
 
 
+def rounds(path: Path) -> list[int]:
+    return [json.loads(line.text)["round"] for line in read_lines(path, 0)[0]]
+
+
 def test_records_are_numbered_from_one_and_name_their_source(path: Path) -> None:
     write(path, 3)
     records = [json.loads(line.text) for line in read_lines(path, 0)[0]]
@@ -102,7 +106,7 @@ def test_a_journal_that_is_not_there_has_no_lines(path: Path) -> None:
     assert repair(path).last_seq == 0
 
 
-def test_a_full_disk_is_said_once_and_costs_no_number(
+def test_a_full_disk_is_said_once_and_what_waits_is_written_when_there_is_room(
     path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     journal = write(path, 1)
@@ -114,12 +118,37 @@ def test_a_full_disk_is_said_once_and_costs_no_number(
         patch.setattr(os, "write", full)
         journal.record(WorkersFinished, round=2)
         journal.record(WorkersFinished, round=3)
+        assert not journal.flush()
+        assert journal.problem == "No space left on device"
     assert capfd.readouterr().err.count("cannot be written") == 1
+    assert seqs(path) == [1]
     journal.record(WorkersFinished, round=4)
-    assert seqs(path) == [1, 2]
+    assert seqs(path) == [1, 2, 3, 4]
+    assert rounds(path) == [0, 2, 3, 4]
+    assert journal.problem == ""
+    assert "can be written again" in capfd.readouterr().err
 
 
-def test_a_record_of_which_the_disk_took_only_a_part_leaves_nothing(
+def test_more_than_memory_may_hold_is_dropped_without_a_number(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = write(path, 1)
+    monkeypatch.setattr("agents.journal.MOST_WAITING", 2)
+
+    def full(_file: int, _data: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", full)
+        for number in (2, 3, 4, 5):
+            journal.record(WorkersFinished, round=number)
+    assert journal.flush()
+    journal.record(WorkersFinished, round=6)
+    assert seqs(path) == [1, 2, 3, 4]
+    assert rounds(path) == [0, 2, 3, 6]
+
+
+def test_a_record_of_which_the_disk_took_only_a_part_is_written_whole_later(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     journal = write(path, 1)
@@ -127,5 +156,6 @@ def test_a_record_of_which_the_disk_took_only_a_part_leaves_nothing(
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", lambda file, data: real(file, data[:10]))
         journal.record(WorkersFinished, round=2)
+        assert seqs(path) == [1]
     journal.record(WorkersFinished, round=3)
-    assert seqs(path) == [1, 2]
+    assert seqs(path) == [1, 2, 3]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import time
 
@@ -24,7 +25,7 @@ def carry_out(command: StopRunner, node: Node) -> Done:
     run = node.supervisor.run_of(command.attempt)
     if run is None:
         return Done(f"Nothing of that attempt runs on {node.name}.")
-    run.bundle.write_stopping(command=command.id, by=command.by, why=command.why)
+    _note(run, command)
     begun = time.monotonic()
     was_killed = _descend(run, command.grace_s)
     if not run.over.is_set():
@@ -32,6 +33,12 @@ def carry_out(command: StopRunner, node: Node) -> Done:
     took_s = round(time.monotonic() - begun, 3)
     how = "had to be killed (SIGKILL)" if was_killed else "ended after SIGTERM"
     return Done(f"The runner on {node.name} {how}; nothing of it is left.", _evidence(run, took_s))
+
+
+def _note(run: Run, command: StopRunner) -> None:
+    """For the next node agent, if this one dies; without it the end is only explained less well."""
+    with contextlib.suppress(OSError):
+        run.bundle.write_stopping(command=command.id, by=command.by, why=command.why)
 
 
 def _descend(run: Run, grace_s: float) -> bool:

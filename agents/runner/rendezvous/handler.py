@@ -207,6 +207,10 @@ class Handler(DynamicRendezvousHandler):
 
     # -- the end --
 
+    def fall_silent(self) -> None:
+        """Send no keep-alive any more: this node comes back by another handler, or not at all."""
+        self._stop_heartbeats()
+
     def end_attempt(self, why: str) -> None:
         """Close the rendezvous for all nodes. Of several reasons the first is kept."""
         with contextlib.suppress(RuntimeError, RendezvousError):

@@ -1,0 +1,91 @@
+"""What a node forgets, and when: never a record that the hub's database does not have.
+
+Bundles go some days after their runner has ended; the node's own journal is cut down to its last
+line once it has grown and everything in it is acknowledged; pages of the ledger go after a day.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+import threading
+import time
+from pathlib import Path
+
+from ..bundle import Bundle, find_bundle, list_bundles
+from ..journal import Line
+from .journal import NodeJournal
+from .ledger import Ledger
+from .tail import needs_shipping
+
+log = logging.getLogger("regroup.agent")
+
+DAY_S = 24 * 3600.0
+EVERY_S = 600.0
+TRIM_BYTES = 64 << 10
+"""The node's journal is not looked at before it is longer than this."""
+LOOK_S = 10.0
+"""Nor oftener than this: what must stay may be all of it."""
+GONE = ".gone-"
+
+
+class Trimming:
+    def __init__(self, data: Path, keep_days: float, journal: NodeJournal, ledger: Ledger) -> None:
+        self._data = data
+        self._keep_s = keep_days * DAY_S
+        self._journal = journal
+        self._ledger = ledger
+        self._next_look = 0.0
+
+    def step(self, stopping: threading.Event) -> None:
+        self.prune_bundles()
+        self._ledger.forget_closed(older_than_s=DAY_S)
+        stopping.wait(min(EVERY_S, self._keep_s + 1))
+
+    # -- bundles --
+
+    def prune_bundles(self) -> None:
+        """Remove whole bundles. Renamed first: one that was half removed is no bundle any more."""
+        for bundle in list_bundles(self._data):
+            if self._is_over(bundle):
+                bundle.folder.rename(bundle.folder.with_name(f"{GONE}{bundle.attempt}"))
+                log.info("bundle is removed attempt=%s", bundle.attempt)
+        for left in (self._data / "bundles").glob(f"{GONE}*"):
+            shutil.rmtree(left, ignore_errors=True)
+
+    def _is_over(self, bundle: Bundle) -> bool:
+        if not bundle.is_settled() or needs_shipping(bundle):
+            return False
+        return time.time() - bundle.settled_at() >= self._keep_s
+
+    # -- the node's own journal --
+
+    def trim_journal(self, acked: int) -> bool:
+        """Cut off what the database has. Whether anything was cut; readers begin anew then.
+
+        To be called by whoever reads the journal, between two reads.
+        """
+        if self._journal.size() < TRIM_BYTES or time.monotonic() < self._next_look:
+            return False
+        self._next_look = time.monotonic() + LOOK_S
+        return self._journal.cut(lambda lines: self._first_kept(lines, acked))
+
+    def _first_kept(self, lines: list[Line], acked: int) -> int:
+        """The index of the first line that must stay. Pages of commands that end before it are closed."""
+        for index, line in enumerate(lines[:-1]):
+            if line.seq is not None and (line.seq >= acked or not self._may_go(json.loads(line.text))):
+                return index
+        return max(0, len(lines) - 1)
+
+    def _may_go(self, record: dict[str, object]) -> bool:
+        """Whether the next daemon would not miss it: it must not write the same record again."""
+        kind = record.get("kind")
+        if kind == "command_received":
+            return self._ledger.has_ended(str(record["command"]))
+        if kind == "command_ended":
+            self._ledger.close(str(record["command"]))
+        if kind == "runner_settled":
+            bundle = find_bundle(self._data, str(record["attempt"]))
+            return bundle is None or bundle.is_settled()
+        return True
