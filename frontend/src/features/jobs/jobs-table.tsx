@@ -37,7 +37,7 @@ export function JobsTable({ jobs }: { jobs: JobSummary[] }) {
 
 function JobRow({ job }: { job: JobSummary }) {
   return (
-    <tr title={job.state_reason}>
+    <tr title={job.state_reason} data-job={job.id}>
       <td>
         <StateWord word={job.state} look={JOB_STATES[job.state]} />
       </td>

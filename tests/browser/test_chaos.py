@@ -1,0 +1,269 @@
+"""SIGKILL, again and again, to whatever the dice say, while jobs train, restart and end.
+
+``REGROUP_TEST_CHAOS=40`` makes it longer, ``REGROUP_TEST_SEED`` throws other dice.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx
+import psutil
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.system.evidence import (
+    assert_commands_closed,
+    assert_each_record_once,
+    assert_nothing_left_of_jobs,
+    on_disk,
+    ports_of,
+)
+from tests.system.jobs import Json, kill, launch_char_lm
+from tests.system.stack import Stack, run_stack
+from tests.waiting import wait_until
+from webapp.stack.leftovers import BUNDLE_MARK
+
+KILLS = int(os.environ.get("REGROUP_TEST_CHAOS", "5"))
+SEED = int(os.environ.get("REGROUP_TEST_SEED", "1"))
+PATIENCE_S = 60.0
+FINAL = ("succeeded", "failed", "stopped", "lost")
+
+SERVICES = ("web", "ingest", "worker", "beat", "valkey", "node-1", "node-2", "node-3", "supervisor")
+JOB_PARTS = ("runner", "training worker")
+BUTTON = "the Kill button"
+STACK = "make run"
+
+T = TypeVar("T")
+
+
+def patiently(ask: Callable[[], T]) -> T:
+    """Ask until the hub answers: it may be down at this moment."""
+
+    def answered() -> tuple[T] | None:
+        try:
+            return (ask(),)
+        except (httpx.HTTPError, AssertionError, KeyError):
+            return None
+
+    return wait_until(answered, PATIENCE_S, "the hub to answer")[0]
+
+
+def get(api: httpx.Client, path: str) -> Json:
+    def ask() -> Json:
+        answer = api.get(path)
+        assert answer.status_code == 200, answer.text
+        found: Json = answer.json()
+        return found
+
+    return patiently(ask)
+
+
+@dataclass
+class Chaos:
+    stack: Stack
+    api: httpx.Client
+    folder: Path
+    dice: random.Random
+    jobs: list[int] = field(default_factory=list)
+    done: list[str] = field(default_factory=list)
+    """What was hit, for whoever reads a failure."""
+
+    # -- jobs --
+
+    def keep_two_jobs(self) -> None:
+        """One that trains on two nodes until it is stopped, and short ones that end by themselves."""
+        alive = [job for job in self._list() if job["state"] not in FINAL]
+        names = {job["name"].partition(" ")[0] for job in alive}
+        if "long" not in names:
+            self._launch("long", nodes=2, nproc_per_node=1, max_restarts=100)
+        if "short" not in names:
+            self._launch("short", nodes=1, nproc_per_node=2, max_restarts=100, steps=120)
+
+    def _launch(self, kind: str, **spec: Any) -> None:
+        """Exactly one, though the answer may be lost with the web process: looked for by its name."""
+        name = f"{kind} {len(self.jobs) + 1}"
+
+        def launch() -> int:
+            found = [job["id"] for job in self._list() if job["name"] == name]
+            return found[0] if found else launch_char_lm(self.api, self.folder / name, name=name, **spec)
+
+        self.jobs.append(patiently(launch))
+
+    def _list(self) -> list[Json]:
+        items: list[Json] = get(self.api, "/api/jobs")["items"]
+        return items
+
+    def wait_training(self) -> None:
+        wait_until(
+            lambda: any(job["state"] == "training" for job in self._list()), PATIENCE_S, "a job to train"
+        )
+
+    # -- kills --
+
+    def strike(self) -> None:
+        what = self.dice.choice([*SERVICES, *JOB_PARTS, *JOB_PARTS, BUTTON, STACK])
+        self.done.append(what)
+        if what == BUTTON:
+            self._press_kill()
+        elif what == STACK:
+            assert self.stack.process is not None
+            self.stack.process.send_signal(signal.SIGKILL)
+            self.stack.process.wait()
+            self.stack.start()
+        elif what in JOB_PARTS:
+            self._kill_part_of_job(what)
+        else:
+            self._kill_service(what)
+
+    def _kill_service(self, name: str) -> None:
+        victim = wait_until(lambda: self.stack.process_of(name), PATIENCE_S, f"{name} to run")
+        victim.kill()
+
+        def is_back() -> bool:
+            found = self.stack.process_of(name)
+            return found is not None and found.pid != victim.pid
+
+        wait_until(is_back, PATIENCE_S, f"{name} to be started again")
+
+    def _kill_part_of_job(self, what: str) -> None:
+        """None may run at this moment; then the strike hits nobody."""
+        found = [process for process in self.stack.processes() if _part(process) == what]
+        if found:
+            self.dice.choice(found).kill()
+
+    def _press_kill(self) -> None:
+        training = [job for job in self._list() if job["state"] == "training"]
+        if not training:
+            return
+        seen = get(self.api, f"/api/jobs/{self.dice.choice(training)['id']}")
+        running = [w["rank"] for w in seen["workers"] if w["ended_at"] is None]
+        if running:
+            answer = patiently(lambda: kill(self.api, seen, self.dice.choice(running)))
+            assert answer.status_code in (202, 409), answer.text
+
+    # -- the end --
+
+    def end(self) -> None:
+        for job_id in self.jobs:
+            patiently(lambda job_id=job_id: self._stop(job_id))  # type: ignore[misc]
+        wait_until(
+            lambda: all(job["state"] in FINAL for job in self._list()),
+            2 * PATIENCE_S,
+            "all jobs to have ended",
+        )
+
+    def _stop(self, job_id: int) -> None:
+        status = self.api.post(f"/api/jobs/{job_id}/stop", json={"reason": "the night is over"}).status_code
+        assert status in (200, 409)
+
+
+def _part(process: psutil.Process) -> str | None:
+    try:
+        line = " ".join(process.cmdline())
+        if BUNDLE_MARK not in process.environ():
+            return None
+    except psutil.Error:
+        return None
+    return "runner" if "boot.py" in line else "training worker" if "char_lm.py" in line else None
+
+
+@pytest.fixture
+def chaos(tmp_path: Path) -> Iterator[Chaos]:
+    with run_stack(tmp_path) as stack, stack.client("olga", "operator") as api:
+        yield Chaos(stack, api, tmp_path, random.Random(SEED))
+
+
+def open_page(browser: Browser, stack: Stack) -> Page:
+    page = browser.new_context(base_url=stack.url).new_page()
+    page.goto("/")
+    page.get_by_label("Name").fill("operator")
+    page.get_by_label("Password", exact=True).fill(stack.password)
+    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("heading", name="Jobs").wait_for()
+    return page
+
+
+def outcomes_on_disk(stack: Stack) -> dict[int, dict[str, set[str]]]:
+    """job -> attempt -> what the runners' last records say."""
+    found: dict[int, dict[str, set[str]]] = {}
+    for source, records in on_disk(stack).items():
+        if source.startswith("run/"):
+            attempt = source.split("/")[1]
+            job_id = int(attempt.partition("-")[0].removeprefix("j"))
+            last = records[-1][1]
+            assert last["kind"] == "runner_finished", f"{source} ends with {last}"
+            found.setdefault(job_id, {}).setdefault(attempt, set()).add(last["outcome"])
+    return found
+
+
+def allowed_states(job: Json, attempts: dict[str, set[str]]) -> set[str]:
+    """What a job may be called after what its runners said, and what the operator wanted."""
+    outcomes = set().union(*attempts.values())
+    if not outcomes:
+        return {"stopped"}
+    if outcomes == {"succeeded"}:
+        return {"succeeded"}
+    if job["stopped_by"] is not None:
+        return {"stopped", "succeeded"}
+    if "failed" in outcomes:
+        return {"failed", "succeeded"}
+    return {"lost", "failed", "succeeded"}
+
+
+def test_after_a_night_of_kills_everything_is_told_once_and_nothing_is_left(
+    chaos: Chaos, chromium: Browser
+) -> None:
+    stack, api = chaos.stack, chaos.api
+    page = open_page(chromium, stack)
+    ports = ports_of(stack)
+    for _ in range(KILLS):
+        chaos.keep_two_jobs()
+        chaos.wait_training()
+        chaos.strike()
+    chaos.end()
+
+    assert_each_record_once(stack)
+    assert_commands_closed(stack)
+    assert_nothing_left_of_jobs(stack, api, ports_before=ports)
+    listed = {job["id"]: job for job in get(api, "/api/jobs?limit=500")["items"]}
+    assert sorted(listed) == sorted(set(chaos.jobs)), f"after {chaos.done}"
+    on_disks = outcomes_on_disk(stack)
+    for job_id, job in listed.items():
+        attempts = on_disks.get(job_id, {})
+        assert len(attempts) <= 1, f"job {job_id} was launched twice: {attempts}"
+        told = f"job {job_id} {job['name']}: {job['state_reason']} after {chaos.done}"
+        assert job["state"] in allowed_states(get(api, f"/api/jobs/{job_id}"), attempts), told
+    assert_page_equals_api(page, api, listed)
+
+
+def assert_page_equals_api(page: Page, api: httpx.Client, listed: dict[int, Json]) -> None:
+    """The page was open all the time; nobody has reloaded it."""
+
+    def shown() -> dict[int, str]:
+        rows = page.locator("tr[data-job]").evaluate_all(
+            "rows => rows.map(r => [r.dataset.job, r.innerText])"
+        )
+        return {int(number): text for number, text in rows}
+
+    def equals() -> bool:
+        seen = shown()
+        return set(seen) == set(listed) and all(job["state"] in seen[i] for i, job in listed.items())
+
+    try:
+        wait_until(equals, 20, "the page to equal the API")
+    except AssertionError as error:
+        raise AssertionError(f"{error}: {json.dumps(shown(), ensure_ascii=False)}") from None
+    newest = max(listed)
+    page.locator(f"tr[data-job='{newest}'] a").first.click()
+    page.get_by_test_id("headline").wait_for()
+    restarts = get(api, f"/api/jobs/{newest}")["restarts"]
+    assert page.get_by_test_id("failure-restarts").inner_text() == str(restarts["failure"])
+    assert listed[newest]["state"] in page.get_by_test_id("headline").inner_text()
