@@ -1,11 +1,12 @@
 # Everything a person types here. `make help` prints it.
+HOST ?= 127.0.0.1
 PORT ?= 8000
 DATA ?= ./data
 NODES ?= 3
 SLOTS ?= 2
 NAME ?=
-ROLE ?= operator
-export PORT DATA NODES SLOTS NAME ROLE
+ROLE ?=
+export HOST PORT DATA NODES SLOTS NAME ROLE
 # Node may live in .venv (from its wheel), so that folder comes first.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # Settings want a data folder even where none is used.
@@ -20,17 +21,17 @@ MAKEFLAGS += --no-print-directory
 
 help: ## Print what can be typed here
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 18
-	@echo "Variables: PORT=$(PORT) DATA=$(DATA) NODES=$(NODES) SLOTS=$(SLOTS); for token and user: NAME, ROLE"
+	@echo "Variables: HOST=$(HOST) PORT=$(PORT) DATA=$(DATA) NODES=$(NODES) SLOTS=$(SLOTS); for token and user: NAME, ROLE"
 
-run: ## Install what is missing and run Regroup here until Ctrl-C
+run: ## Install what is missing and run Regroup here until Ctrl-C; HOST=0.0.0.0 lets other machines join
 	@$(PYTHON) tools/bootstrap.py run
-	@exec .venv/bin/python -m webapp.stack --port "$$PORT" --data "$$DATA" --nodes "$$NODES" --slots "$$SLOTS"
+	@exec .venv/bin/python -m webapp.stack --host "$$HOST" --port "$$PORT" --data "$$DATA" --nodes "$$NODES" --slots "$$SLOTS"
 
 token: ## Print a new API token: make token NAME=anna ROLE=operator
 	@test -x .venv/bin/python || { echo "Nothing is installed yet; start Regroup first: make run" >&2; exit 1; }
-	@exec .venv/bin/python -m webapp.stack.admin "$$DATA" make_token "$$NAME" --role "$$ROLE"
+	@exec .venv/bin/python -m webapp.stack.admin "$$DATA" make_token "$$NAME" --role "$${ROLE:-operator}"
 
-user: ## Make an account that can log in: make user NAME=anna ROLE=viewer
+user: ## Make an account that can log in, or give it a new password: make user NAME=anna ROLE=viewer
 	@test -x .venv/bin/python || { echo "Nothing is installed yet; start Regroup first: make run" >&2; exit 1; }
 	@exec .venv/bin/python -m webapp.stack.admin "$$DATA" make_user "$$NAME" --role "$$ROLE"
 

@@ -11,6 +11,7 @@ from .fleet.api import router as fleet
 from .health import router as health
 from .jobs.api import router as jobs
 from .jobs.nodes_api import router as nodes
+from .parser import FitForRows
 
 api = NinjaAPI(
     title="Regroup",
@@ -18,6 +19,7 @@ api = NinjaAPI(
     description="The control room for PyTorch Elastic jobs.",
     urls_namespace="api",
     auth=BY_ROLE,
+    parser=FitForRows(),
     docs_decorator=known_only,
 )
 errors.install(api)

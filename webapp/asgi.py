@@ -10,6 +10,8 @@ from django.core.asgi import get_asgi_application
 from django.urls import path
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
+# Somebody waits for each answer, also for the one that the database does not answer.
+os.environ.setdefault("REGROUP_DATABASE_WAIT_S", "5")
 # WhiteNoise answers with plain files, which Django reads as a whole; they are small enough for that.
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 http = get_asgi_application()

@@ -6,7 +6,7 @@ import os
 import secrets
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -81,30 +81,68 @@ def redis_url() -> str:
 
 def database(data: Path) -> dict[str, Any]:
     """Django's entry for the database: a SQLite file in the data folder, or ``REGROUP_DATABASE_URL``."""
-    url = read_secret("REGROUP_DATABASE_URL")
-    return _sqlite(data / "regroup.sqlite3") if url is None else _postgres(url)
+    url, wait_s = read_secret("REGROUP_DATABASE_URL"), database_wait_s()
+    return _sqlite(data / "regroup.sqlite3", wait_s) if url is None else _postgres(url, wait_s)
 
 
-def _sqlite(path: Path) -> dict[str, Any]:
-    """Writers queue up for at most 20 s: with IMMEDIATE none of them fails half-way for having read first."""
-    options = {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": "PRAGMA journal_mode=WAL"}
-    return {"ENGINE": "django.db.backends.sqlite3", "NAME": path, "OPTIONS": options}
+def database_wait_s() -> float:
+    """``REGROUP_DATABASE_WAIT_S``: how long this process waits for the database before it says so."""
+    text = os.environ.get("REGROUP_DATABASE_WAIT_S") or "20"
+    try:
+        wait_s = float(text)
+    except ValueError:
+        wait_s = 0.0
+    if not 1 <= wait_s <= 3600:
+        raise BadSetting(f"REGROUP_DATABASE_WAIT_S is {text!r}; write seconds, from 1 to 3600.")
+    return wait_s
 
 
-def _postgres(url: str) -> dict[str, Any]:
+def _sqlite(path: Path, wait_s: float) -> dict[str, Any]:
+    """Writers queue up: with IMMEDIATE none of them fails half-way for having read first."""
+    options = {"transaction_mode": "IMMEDIATE", "timeout": wait_s, "init_command": "PRAGMA journal_mode=WAL"}
+    return {"ENGINE": "webapp.sqlite", "NAME": path, "OPTIONS": options}
+
+
+def _postgres(url: str, wait_s: float) -> dict[str, Any]:
+    """What follows the question mark goes to libpq as it is, such as ``?sslmode=verify-full``."""
     parts = urlsplit(url)
-    if parts.scheme not in _POSTGRES_SCHEMES or not parts.path.strip("/"):
+    if parts.scheme not in _POSTGRES_SCHEMES or not parts.path.strip("/") or not _has_port(parts):
         raise BadSetting(
             "REGROUP_DATABASE_URL is no PostgreSQL address; write it as postgres://USER:PASSWORD@HOST:PORT/NAME."
         )
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "webapp.postgres",
         "NAME": unquote(parts.path.strip("/")),
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
-        "HOST": parts.hostname or "",
+        "HOST": unquote(parts.hostname or ""),
         "PORT": str(parts.port or ""),
         "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {**_postgres_limits(wait_s), **dict(parse_qsl(parts.query))},
+    }
+
+
+def _has_port(parts: SplitResult) -> bool:
+    """Or none at all, which stands for the usual one."""
+    try:
+        return parts.port != 0
+    except ValueError:
+        return False
+
+
+def _postgres_limits(wait_s: float) -> dict[str, Any]:
+    server = {
+        "statement_timeout": f"{wait_s * 1000:.0f}ms",
+        # A process that stands still with a transaction open would keep all others waiting.
+        "idle_in_transaction_session_timeout": "60s",
+    }
+    return {
+        "wait_s": wait_s,
+        "connect_timeout": max(2, int(wait_s / 2)),
+        "options": " ".join(f"-c {name}={value}" for name, value in server.items()),
+        "keepalives_idle": 10,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
     }
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from django.db import InterfaceError, OperationalError
+from django.db import Error as DatabaseError
+from django.db import ProgrammingError
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
+from .database import is_trouble
 from .schemas import ErrorAnswer, Fault
 
 log = logging.getLogger("regroup.web")
@@ -129,7 +131,7 @@ def answer_for(error: Exception, request_line: str) -> Problem:
             return _refused(error)
         case Http404():
             return not_found(str(error) or "There is nothing here.")
-        case OperationalError() | InterfaceError():
+        case DatabaseError() if is_trouble(error) and not isinstance(error, ProgrammingError):
             log.error("database does not answer request=%r error=%r", request_line, str(error))
             return _database_silent()
         case _:
@@ -146,6 +148,9 @@ def _refused(error: HttpError) -> Problem:
             where="X-CSRFToken",
             what_to_do="Reload the page, or use a bearer token.",
         )
+    if isinstance(error.__cause__, Problem):
+        # What the reader of the body has to say.
+        return error.__cause__
     if error.status_code == 400:
         return Problem(
             400, "unreadable", "The body is not valid JSON.", where="body", what_to_do="Send one JSON object."

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db import DatabaseError, connection
+import redis
+from django.db import Error as DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 from ninja import Router, Schema
 
+from agents.wire import streams
+
+from .accounts.models import Account
 from .errors import ERRORS
-from .redis import find_problem
+from .redis import age_of, find_problem
 
 router = Router(tags=["health"])
+
+STILL_S = 10.0
+"""A part that turns every second and has not done so for that long stands still."""
 
 
 class Part(Schema):
@@ -22,8 +29,11 @@ class Part(Schema):
 
 class Health(Schema):
     ok: bool
+    """All parts are well."""
     database: Part
     redis: Part
+    ingest: Part
+    celery: Part
 
 
 def _look(name: str, question: Any, error: type[Exception]) -> Part:
@@ -35,8 +45,8 @@ def _look(name: str, question: Any, error: type[Exception]) -> Part:
 
 
 def _ask_database() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1")
+    """A real look: SQLite answers a question without a table even when its file cannot be read."""
+    Account.objects.exists()
 
 
 def look() -> Health:
@@ -44,7 +54,28 @@ def look() -> Health:
     database = _look("The database", _ask_database, DatabaseError)
     problem = find_problem()
     bus = Part(ok=problem is None, says=problem or "Redis answers.")
-    return Health(ok=database.ok and bus.ok, database=database, redis=bus)
+    ingest = _moves("Ingest", streams.INGEST, "what nodes report is not taken in, and pages show old news")
+    celery = _moves(
+        "Celery", streams.CELERY, "no job is placed; running ones are watched as ever"
+    )
+    parts = (database, bus, ingest, celery)
+    return Health(
+        ok=all(part.ok for part in parts), database=database, redis=bus, ingest=ingest, celery=celery
+    )
+
+
+def _moves(name: str, key: str, what_follows: str) -> Part:
+    """By its sign of life in Redis."""
+    try:
+        age_s = age_of(key)
+    except redis.RedisError:
+        return Part(ok=False, says=f"Whether {name} is at work is not known, as Redis does not answer.")
+    if age_s is not None and age_s < STILL_S:
+        return Part(ok=True, says=f"{name} has done a turn {age_s:.1f} s ago.")
+    since = f"for {age_s:.0f} s" if age_s is not None else f"for more than {streams.INGEST_S} s"
+    return Part(
+        ok=False, says=f"{name} has done nothing {since}: {what_follows}. See its log."
+    )
 
 
 @router.get("/health", response={200: Health, **ERRORS})
@@ -55,6 +86,7 @@ def health(request: HttpRequest) -> Health:
 
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """200 ``ok`` or 503 ``not ok``, and nothing else, for whoever asks."""
-    ok = look().ok
+    """200 ``ok`` or 503 ``not ok``, and nothing else: can this web process answer at all?"""
+    health = look()
+    ok = health.database.ok and health.redis.ok
     return HttpResponse("ok\n" if ok else "not ok\n", status=200 if ok else 503, content_type="text/plain")

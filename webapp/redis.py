@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import cache
 
 import redis
@@ -31,6 +32,17 @@ def find_problem() -> str | None:
     except redis.RedisError as error:
         return describe(error)
     return None
+
+
+def say_alive(key: str) -> None:
+    """Note a sign of life, by this machine's clock. Raises ``redis.RedisError``."""
+    get_redis().set(key, f"{time.time():.3f}", ex=streams.INGEST_S)
+
+
+def age_of(key: str) -> float | None:
+    """Seconds since that sign of life; None when there was none for a minute. Raises ``redis.RedisError``."""
+    written = get_redis().get(key)
+    return max(0.0, time.time() - float(written)) if isinstance(written, bytes) else None
 
 
 def describe(error: redis.RedisError) -> str:

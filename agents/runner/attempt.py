@@ -34,7 +34,7 @@ from .stopping import StopRequest, StopRequested
 
 SUCCEEDED = "all ranks ended with 0"
 BACK_S = 60.0
-"""How long a node that cannot reach the store's host any more tries to find it again."""
+"""How long a node that cannot reach the store's host any more tries to find it again, or ``join_timeout``."""
 LOOK_AGAIN_S = 0.2
 ALONE_S = 10.0
 """How long the node that hosts the store waits, beyond the grace of workers, for the others to go."""
@@ -62,6 +62,7 @@ class Attempt:
     ) -> None:
         self._message, self._bundle, self._journal = message, bundle, journal
         self._conf, self._stop = conf, stop
+        self._back_s = min(BACK_S, conf.join_timeout)
         self._handler: Handler | None = None
         self._agent: Agent | None = None
         # torch would put its own handlers over ours; it is given a signal that nobody sends.
@@ -141,18 +142,18 @@ class Attempt:
             StoreError: it says that the store is gone, or says nothing for too long.
         """
         print("the store does not answer; this node tries to come back to it", flush=True)
-        lost, deadline = StoreError(self._say_store_lost(place)), time.monotonic() + BACK_S
+        lost, deadline = self._say_store_lost(place), time.monotonic() + self._back_s
         handler.fall_silent()
         # There is nothing to leave in order, whatever ends this.
         self._handler = None
         while time.monotonic() < deadline:
             self._stop.pause(LOOK_AGAIN_S)
             if is_gone(place.host, place.port):
-                break
+                raise StoreError(lost)
             with contextlib.suppress(StoreError, RendezvousConnectionError, DistError):
                 wait_reachable(place.host, place.port, deadline - time.monotonic(), self._stop.pause)
                 return self._open_handler(connect_store(place.host, place.port, self._conf.read_timeout))
-        raise lost
+        raise StoreError(self._say_store_silent(place, lost))
 
     def _ending_of(self, result: RunResult | None) -> Ending:
         """``None``: torch's agent left because the rendezvous was closed while this node stood by."""
@@ -187,6 +188,15 @@ class Attempt:
         return (
             f"The {host} was lost: the rendezvous store at {join_endpoint(place.host, place.port)} "
             "does not answer any more, and with it the attempt ends."
+        )
+
+    def _say_store_silent(self, place: Place, lost: str) -> str:
+        host = lost.partition(" was lost")[0]
+        endpoint = join_endpoint(place.host, place.port)
+        return (
+            f"{host} was lost from sight: the rendezvous store at {endpoint} has not answered "
+            f"{self._message.node} for {self._back_s:.0f} s and longer. See whether that machine runs, and "
+            "the network between the two."
         )
 
     def _record_joined(self, names: tuple[str, ...]) -> None:

@@ -11,6 +11,9 @@ EPOCH = "regroup:epoch"
 INGEST = "regroup:hub:ingest"
 """Ingest's own sign of life: a string that lives ``INGEST_S`` and is renewed each second."""
 
+CELERY = "regroup:hub:celery"
+"""The same of Celery: written by a task that is due every second, so it shows that the queue moves."""
+
 INGEST_S = 60
 
 PROBE = "regroup:hub:probe"

@@ -1,7 +1,8 @@
-"""A node that dies between joining a round and saying where it stands holds up nobody for long."""
+"""Silence on the way between nodes: it holds up nobody for long, and who was cut off comes back."""
 
 from __future__ import annotations
 
+import signal
 import time
 from dataclasses import replace
 from functools import partial
@@ -39,3 +40,22 @@ def test_a_peer_that_dies_after_joining_is_left_behind(tmp_path: Path) -> None:
         said = "the round is given up: node-b left while the round formed"
         assert said in runner.bundle.runner_log.read_text()
         assert runner.records("rendezvous_completed") == []
+
+
+def test_a_node_that_loses_the_store_from_sight_joins_anew_once_it_answers(tmp_path: Path) -> None:
+    script = write_script(tmp_path, "import time\ntime.sleep(600)\n")
+    conf = {"last_call_timeout": "1", "read_timeout": "2"}
+    with Attempt(tmp_path, nnodes="2", nproc_per_node=1, rdzv_conf=conf, script=script) as attempt:
+        host, other = attempt.start("node-a", "node-b")
+        first = other.workers(1)
+        host.process.send_signal(signal.SIGSTOP)
+        wait_until(lambda: "timed out after 2000ms" in other.bundle.runner_log.read_text(), what="silence")
+        host.process.send_signal(signal.SIGCONT)
+        given_up = other.wait_for("restart_begun")
+        assert (given_up["round"], given_up["cause"]) == (1, "membership")
+        second = other.wait_for("rendezvous_completed", round=2)
+        assert (second["cause"], second["charged"]) == ("membership", None)
+        assert second["nodes"] == ["node-a", "node-b"]
+        assert other.workers(2) != first
+        assert host.wait_for("workers_started", round=2)
+        assert (host.records("runner_finished"), other.records("runner_finished")) == ([], [])

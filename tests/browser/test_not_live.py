@@ -11,19 +11,16 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.system.stack import Stack
-from webapp.stack.leftovers import find_marked, mark_of
 
 SILENCE_MS = 20_000
 
-PARTS = {"web": "webapp.asgi:application", "Valkey": "valkey-server", "ingest": "manage.py ingest"}
-"""A part, and the words it was started with."""
+PARTS = ["web", "valkey-server", "ingest"]
 
 
-def _process(stack: Stack, words: str) -> psutil.Process:
-    running = find_marked(mark_of(stack.data), with_jobs=False)
-    found = [process for process in running if words in " ".join(process.cmdline())]
-    assert len(found) == 1, f"{len(found)} processes were started with {words}"
-    return found[0]
+def _process(stack: Stack, part: str) -> psutil.Process:
+    found = stack.process_of(part)
+    assert found is not None
+    return found
 
 
 @contextmanager
@@ -46,7 +43,7 @@ def test_a_silent_part_turns_the_page_grey_until_it_speaks_again(
     filter_of_row = "row => getComputedStyle(row.closest('.live')).filter"
     in_colour = row.evaluate(filter_of_row)
     badge = page.get_by_text(re.compile(r"not live since \d\d:\d\d:\d\d"))
-    with _stopped(_process(stack, PARTS[part])):
+    with _stopped(_process(stack, part)):
         expect(badge).to_be_visible(timeout=SILENCE_MS)
         assert row.evaluate(filter_of_row) != in_colour
     expect(badge).not_to_be_visible(timeout=SILENCE_MS)

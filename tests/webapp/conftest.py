@@ -1,4 +1,4 @@
-"""What all tests of the hub have: a SQLite file, a Valkey server, and people who may look or act."""
+"""What all tests of the hub have: a database, a Valkey server, and people who may look or act."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from django.db import connections
 
 from tests.valkey import run_valkey
 from tests.webapp.api_client import Api
+from tests.webapp.processes import Hub
 from webapp.accounts.models import Account, Role
 from webapp.accounts.tokens import make_token
 from webapp.celery import app as celery
@@ -23,8 +24,9 @@ from webapp.redis import get_redis
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
     """A file, so that threads and processes see the same rows, as they do in earnest."""
-    test = connections["default"].settings_dict["TEST"]
-    test["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
+    if connections["default"].vendor == "sqlite":
+        test = connections["default"].settings_dict["TEST"]
+        test["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -44,6 +46,12 @@ def bus(valkey_server: str) -> redis.Redis:
     client = get_redis()
     client.flushdb()
     return client
+
+
+@pytest.fixture
+def hub(bus: redis.Redis, tmp_path: Path) -> Hub:
+    """For real processes on the tests' database."""
+    return Hub(tmp_path)
 
 
 @pytest.fixture

@@ -39,6 +39,25 @@ def test_a_postgres_address_is_taken_apart(monkeypatch: pytest.MonkeyPatch, tmp_
     assert (database["USER"], database["PASSWORD"]) == ("hub", "p@ss")
 
 
+def test_what_follows_a_postgres_address_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("REGROUP_DATABASE_URL", "postgres://hub@%2Frun%2Fpg/regroup?sslmode=verify-full")
+    database = env.database(tmp_path)
+    assert (database["HOST"], database["PORT"]) == ("/run/pg", "")
+    assert database["OPTIONS"]["sslmode"] == "verify-full"
+
+
+def test_each_process_may_wait_for_the_database_as_long_as_it_wants(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("REGROUP_DATABASE_URL", raising=False)
+    monkeypatch.delenv("REGROUP_DATABASE_WAIT_S", raising=False)
+    assert env.database(tmp_path)["OPTIONS"]["timeout"] == 20
+    monkeypatch.setenv("REGROUP_DATABASE_WAIT_S", "5")
+    assert env.database(tmp_path)["OPTIONS"]["timeout"] == 5
+    monkeypatch.setenv("REGROUP_DATABASE_URL", "postgres://hub@db/regroup")
+    assert "statement_timeout=5000ms" in env.database(tmp_path)["OPTIONS"]["options"]
+
+
 def test_a_secret_may_come_from_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     file = tmp_path / "url"
     file.write_text("redis://:word@bus:6379/1\n")
@@ -54,6 +73,8 @@ def test_a_secret_may_come_from_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path
         ("REGROUP_REDIS_URL", "localhost:6379", "redis://HOST:PORT/0"),
         ("REGROUP_REDIS_URL_FILE", "/no/such/file", "cannot be read"),
         ("REGROUP_DATABASE_URL", "mysql://x/y", "postgres://USER:PASSWORD@HOST:PORT/NAME"),
+        ("REGROUP_DATABASE_URL", "postgres://db:x/y", "postgres://USER:PASSWORD@HOST:PORT/NAME"),
+        ("REGROUP_DATABASE_WAIT_S", "soon", "write seconds, from 1 to 3600"),
         ("REGROUP_DATA", "/proc/nowhere", "choose another folder"),
     ],
 )

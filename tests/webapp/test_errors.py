@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 
 import pytest
-from django.db import OperationalError
+from django.db import DatabaseError, InterfaceError, InternalError, OperationalError
 
 from tests.webapp.api_client import Answer, Api
+from tests.webapp.factories import make_job
+from webapp.accounts.models import Account
 from webapp.jobs import api as jobs_api
 
 
@@ -32,6 +34,35 @@ def test_a_method_that_an_address_does_not_take(operator: Api) -> None:
 
 def test_a_body_that_is_no_json(operator: Api) -> None:
     assert is_error(operator.post("/api/jobs", b"{not json"), 400, "unreadable")
+
+
+@pytest.mark.parametrize("text", [r"a\u0000b", r"a\ud800b"], ids=["U+0000", "half a character"])
+@pytest.mark.parametrize(
+    ("path", "body", "where"),
+    [
+        ("/api/jobs", '{"script": "/x.py", "name": "%s"}', "name"),
+        ("/api/jobs", '{"script": "/x.py", "env": {"A": "%s"}}', "env.A"),
+        ("/api/jobs", '{"script": "/x.py", "args": ["%s"]}', "args"),
+        ("/api/session", '{"username": "%s", "password": "x"}', "username"),
+    ],
+)
+def test_text_that_no_row_can_keep_is_refused_at_its_field(
+    operator: Api, path: str, body: str, where: str, text: str
+) -> None:
+    answer = operator.post(path, (body % text).encode())
+    assert is_error(answer, 422, "invalid")
+    assert answer.body["where"] == where
+
+
+def test_a_question_that_no_row_can_answer_is_refused(operator: Api) -> None:
+    for path in ("/api/jobs?q=a%00", "/api/nodes?cursor=%00", "/api/jobs?node=%00"):
+        assert is_error(operator.get(path), 422, "invalid")
+
+
+def test_numbers_beyond_all_columns_are_answered(operator: Api, anna: Account) -> None:
+    job, huge = make_job(anna), 10**17
+    for path in ("events?after", "commands?cursor", "logs?rank", "logs?round", "timeline?attempt"):
+        assert operator.get(f"/api/jobs/{job.id}/{path}={huge}").status == 200, path
 
 
 def test_each_wrong_field_is_named(operator: Api) -> None:
@@ -70,11 +101,23 @@ def test_a_bug_is_logged_with_its_traceback_and_shown_without(
     assert "ZeroDivisionError: a secret detail" in caplog.text
 
 
-def test_a_silent_database_is_said_so(operator: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    def locked(job_id: int) -> None:
-        raise OperationalError("database is locked")
+@pytest.mark.parametrize(
+    "error",
+    [
+        OperationalError("database is locked"),
+        DatabaseError("database disk image is malformed"),
+        InternalError("cannot execute UPDATE in a read-only transaction"),
+        InterfaceError("connection already closed"),
+    ],
+    ids=str,
+)
+def test_a_silent_database_is_said_so(
+    operator: Api, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fails(job_id: int) -> None:
+        raise error
 
-    monkeypatch.setattr(jobs_api, "_job", locked)
+    monkeypatch.setattr(jobs_api, "_job", fails)
     answer = operator.get("/api/jobs/1")
     assert is_error(answer, 503, "database_unavailable")
     assert "Training goes on" in answer.body["what"]

@@ -1,57 +1,33 @@
-"""Ingest as a process of its own: two at once, ended at any point, while Redis or the database is away."""
+"""Ingest as a process of its own: two at once, ended at any point, while Redis has lost everything."""
 
 from __future__ import annotations
 
-import os
 import signal
-import sqlite3
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import partial
-from pathlib import Path
 
 import pytest
 import redis
-from django.conf import settings
-from django.db import connection
 
 from agents.wire import streams
 from tests.waiting import wait_until
 from tests.webapp.journals import NodeJournal, RunnerJournal, ship
+from tests.webapp.processes import Hub
 from webapp.events.models import Record, Source
 from webapp.fleet.models import Node
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-ROOT = Path(__file__).resolve().parents[2]
-
 Start = Callable[[], "subprocess.Popen[bytes]"]
 
 
 @pytest.fixture
-def ingest(bus: redis.Redis, tmp_path: Path) -> Iterator[Start]:
+def ingest(hub: Hub) -> Iterator[Start]:
     """Starts ``manage.py ingest`` on the tests' database; all are ended at the end."""
-    started: list[subprocess.Popen[bytes]] = []
-    (tmp_path / "regroup.sqlite3").symlink_to(connection.settings_dict["NAME"])
-    environ = {
-        **os.environ,
-        "REGROUP_REDIS_URL": settings.REDIS_URL,
-        "REGROUP_DATA": str(tmp_path),
-    }
-
-    def start() -> subprocess.Popen[bytes]:
-        with (tmp_path / "ingest.log").open("ab") as output:
-            process = subprocess.Popen(
-                [sys.executable, "manage.py", "ingest"], cwd=ROOT, env=environ, stdout=output, stderr=output
-            )
-        started.append(process)
-        return process
-
-    yield start
-    for process in started:
-        process.kill()
-        process.wait()
+    with ExitStack() as started:
+        yield lambda: started.enter_context(hub.ingest())
 
 
 def runner(number: int, steps: int = 30) -> RunnerJournal:
@@ -146,22 +122,6 @@ def test_a_gap_is_filled_when_the_node_sends_again(ingest: Start, bus: redis.Red
     ship(bus, journal.events[5:])
     wait_acked(bus, journal)
     assert_each_once(journal)
-
-
-def test_nothing_is_acknowledged_while_the_database_is_locked(ingest: Start, bus: redis.Redis) -> None:
-    ingest()
-    first, second = runner(1), runner(2)
-    ship(bus, first.events)
-    wait_acked(bus, first)
-    other = sqlite3.connect(str(connection.settings_dict["NAME"]), isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    ship(bus, second.events)
-    wait_until(lambda: bus.xlen(streams.events("node-2")) > 0, what="the records to lie in the stream")
-    assert acked(bus, second) == 0
-    other.execute("ROLLBACK")
-    other.close()
-    wait_acked(bus, second)
-    assert_each_once(first, second)
 
 
 def test_it_goes_on_when_redis_has_lost_everything(ingest: Start, bus: redis.Redis) -> None:

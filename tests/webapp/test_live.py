@@ -1,24 +1,25 @@
-"""The live socket: first everything, then what differs, numbered; closed to who is not logged in."""
+"""The live socket: first everything, then what differs, numbered; for accounts, as long as they are open."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
 import pytest
 from asgiref.testing import ApplicationCommunicator
 from channels.db import database_sync_to_async
-from django.contrib.auth.models import AnonymousUser
+from django.test import Client
 
 from tests.webapp.api_client import Api
 from tests.webapp.factories import make_job, make_node, make_running_job
 from tests.webapp.journals import NodeJournal, RunnerJournal, entries
-from webapp.accounts.models import Account
+from webapp.accounts.models import Account, ApiToken
+from webapp.accounts.tokens import make_token
+from webapp.asgi import application
 from webapp.ingest.batch import take_batch
 from webapp.jobs.models import Job
-from webapp.live.consumer import LiveConsumer
 from webapp.live.notify import job_changed, nodes_changed
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -29,9 +30,10 @@ Json = dict[str, Any]
 class Page:
     """A browser's end of the socket."""
 
-    def __init__(self, user: Any) -> None:
-        scope = {"type": "websocket", "path": "/ws/live", "user": user}
-        self.socket = cast(Any, ApplicationCommunicator)(LiveConsumer.as_asgi(), scope)
+    def __init__(self, **headers: str) -> None:
+        sent = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+        scope = {"type": "websocket", "path": "/ws/live", "query_string": b"", "headers": sent}
+        self.socket = cast(Any, ApplicationCommunicator)(application, scope)
 
     async def open(self) -> Json:
         """What the server answers to the wish to connect."""
@@ -55,21 +57,86 @@ class Page:
             if frame["type"] in kinds:
                 return frame
 
+    async def closed(self) -> int:
+        """The code it is closed with, after whatever frames are on their way."""
+        while True:
+            output = await self.output()
+            if output["type"] == "websocket.close":
+                return int(output["code"])
+
 
 @asynccontextmanager
-async def opened(user: Any) -> AsyncIterator[Page]:
-    page = Page(user)
+async def opened(user: Account) -> AsyncIterator[Page]:
+    token = await database_sync_to_async(make_token)(user)
+    async with connected(Page(authorization=f"Bearer {token}")) as page:
+        yield page
+
+
+@asynccontextmanager
+async def connected(page: Page) -> AsyncIterator[Page]:
     assert (await page.open())["type"] == "websocket.accept"
     yield page
     await page.socket.send_input({"type": "websocket.disconnect", "code": 1000})
     await page.socket.wait(timeout=10)
 
 
+def browser_of(account: Account) -> Client:
+    browser = Client()
+    browser.force_login(account)
+    return browser
+
+
+def page_of(browser: Client) -> Page:
+    """A tab of that browser on the hub's own page."""
+    cookie = f"regroup_session={browser.cookies['regroup_session'].value}"
+    return Page(cookie=cookie, host="localhost:8000", origin="http://localhost:8000")
+
+
 async def test_who_is_not_logged_in_is_turned_away(db: None) -> None:
-    page = Page(AnonymousUser())
+    page = Page(host="localhost:8000", origin="http://localhost:8000")
     await page.open()
-    answer = await page.output()
-    assert (answer["type"], answer["code"]) == ("websocket.close", 4401)
+    assert await page.closed() == 4401
+
+
+def close_account(account: Account) -> None:
+    Account.objects.filter(pk=account.pk).update(is_active=False)
+
+
+def set_password(account: Account) -> None:
+    account.set_password("another long password")
+    account.save()
+
+
+@pytest.mark.parametrize("end", [close_account, set_password])
+async def test_a_tab_is_closed_when_its_account_is_closed_or_gets_a_new_password(
+    vera: Account, end: Callable[[Account], None]
+) -> None:
+    browser = await database_sync_to_async(browser_of)(vera)
+    async with connected(page_of(browser)) as page:
+        await page.frame("hello")
+        await database_sync_to_async(end)(vera)
+        assert await page.closed() == 4401
+
+
+async def test_a_log_out_closes_every_tab_of_that_browser_and_no_other(vera: Account) -> None:
+    browser, elsewhere = [await database_sync_to_async(browser_of)(vera) for _ in range(2)]
+    async with (
+        connected(page_of(browser)) as one,
+        connected(page_of(browser)) as other,
+        connected(page_of(elsewhere)) as third,
+    ):
+        await one.frame("hello")
+        await database_sync_to_async(browser.delete)("/api/session")
+        assert (await one.closed(), await other.closed()) == (4401, 4401)
+        for _ in range(2):
+            assert await third.frame("pulse")
+
+
+async def test_a_token_that_is_taken_back_closes_its_socket(vera: Account) -> None:
+    async with opened(vera) as page:
+        await page.frame("hello")
+        await database_sync_to_async(ApiToken.objects.filter(account=vera).delete)()
+        assert await page.closed() == 4401
 
 
 async def test_a_viewer_gets_the_answer_of_the_api_first(vera: Account, viewer: Api, anna: Account) -> None:

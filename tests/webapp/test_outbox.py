@@ -15,7 +15,7 @@ from agents.wire import streams
 from agents.wire.codec import read_command
 from agents.wire.commands import StopRunner
 from webapp.fleet.models import Command
-from webapp.fleet.outbox import close_command, expire_commands, mark_received, send_waiting, write_command
+from webapp.fleet.outbox import close_command, expire, find_late, mark_received, send_waiting, write_command
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -102,9 +102,9 @@ def test_a_closed_command_stays_closed_and_leaves_the_stream(bus: redis.Redis) -
 def test_a_command_that_no_node_takes_ends_undelivered_with_a_sentence(bus: redis.Redis) -> None:
     row = write(deadline_s=10)
     age(row, 11)
-    assert expire_commands() == []
+    assert find_late() == []
     age(row, 13)
-    assert [late.id for late in expire_commands()] == [row.id]
+    assert [late.id for late in find_late() if expire(late)] == [row.id]
     row.refresh_from_db()
     assert row.state == "undelivered"
     assert "node-1 has not taken it within 10 s, and was never heard" in row.reason
@@ -114,7 +114,7 @@ def test_a_command_that_no_node_takes_ends_undelivered_with_a_sentence(bus: redi
 def test_what_the_node_says_later_overrules_undelivered(bus: redis.Redis) -> None:
     row = write(deadline_s=10)
     age(row, 13)
-    expire_commands()
+    assert [expire(late) for late in find_late()] == [True]
     assert close_command(str(row.id), "done", "Nothing is left.", {}, timezone.now())
     row.refresh_from_db()
     assert (row.state, row.reason) == ("done", "Nothing is left.")
@@ -124,7 +124,7 @@ def test_a_received_command_does_not_expire(bus: redis.Redis) -> None:
     row = write(deadline_s=10)
     mark_received(str(row.id), timezone.now())
     age(row, 60)
-    assert expire_commands() == []
+    assert find_late() == []
 
 
 def test_a_report_of_an_unknown_command_changes_nothing(bus: redis.Redis) -> None:

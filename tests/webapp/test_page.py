@@ -23,6 +23,21 @@ def test_every_address_gives_the_page(
         assert answer["Cache-Control"] == "no-cache"
 
 
+def test_a_page_that_is_built_while_the_hub_runs_gets_its_files(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "assets").mkdir()
+    (tmp_path / "assets" / "index-NewerNew.js").write_text("console.log('newer')")
+    (tmp_path / "secret.txt").write_text("not a file of the page")
+    monkeypatch.setattr(settings, "FRONTEND", tmp_path)
+    answer = client.get("/assets/index-NewerNew.js")
+    assert b"".join(answer.streaming_content) == b"console.log('newer')"  # type: ignore[attr-defined]
+    assert answer["Content-Type"].startswith("text/javascript")
+    assert "immutable" in answer["Cache-Control"]
+    for path in ("index-Older000.js", "..", "../secret.txt", "..%2Fsecret.txt", ""):
+        assert client.get(f"/assets/{path}").status_code == 404
+
+
 def test_a_page_that_was_not_built_says_what_to_run(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

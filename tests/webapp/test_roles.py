@@ -1,58 +1,129 @@
-"""Each endpoint, asked by everybody. A new endpoint is in this table by itself, and refuses strangers."""
+"""Who may ask what: one table of every address of the hub. What is not in the table fails here."""
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
+from typing import Any, cast
 
 import pytest
+from channels.db import database_sync_to_async
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
 
-from tests.webapp.api_client import Api
+from tests.webapp.api_client import Answer, Api
+from tests.webapp.test_live import Page, browser_of, connected
+from webapp.accounts.models import Account
+from webapp.accounts.tokens import make_token
 from webapp.api import api
+from webapp.asgi import sockets
 
-OPEN = {("GET", "/api/session"), ("POST", "/api/session")}
-"""What a stranger may ask: who am I, and let me in."""
-OWN = {("DELETE", "/api/session"), ("POST", "/api/session/password")}
-"""What every account may do to itself."""
+ANYBODY, ACCOUNTS, OPERATORS = "anybody", "accounts", "operators"
+
+WHO_MAY = {
+    ("GET", "/api/commands/{id}"): ACCOUNTS,
+    ("GET", "/api/example"): ACCOUNTS,
+    ("GET", "/api/health"): ACCOUNTS,
+    ("GET", "/api/jobs"): ACCOUNTS,
+    ("POST", "/api/jobs"): OPERATORS,
+    ("GET", "/api/jobs/{id}"): ACCOUNTS,
+    ("GET", "/api/jobs/{id}/commands"): ACCOUNTS,
+    ("GET", "/api/jobs/{id}/events"): ACCOUNTS,
+    ("POST", "/api/jobs/{id}/faults"): OPERATORS,
+    ("GET", "/api/jobs/{id}/logs"): ACCOUNTS,
+    ("POST", "/api/jobs/{id}/stop"): OPERATORS,
+    ("GET", "/api/jobs/{id}/timeline"): ACCOUNTS,
+    ("GET", "/api/nodes"): ACCOUNTS,
+    ("GET", "/api/session"): ACCOUNTS,
+    ("POST", "/api/session"): ANYBODY,
+    ("DELETE", "/api/session"): ACCOUNTS,
+    ("POST", "/api/session/password"): ACCOUNTS,
+    ("GET", "/api/openapi.json"): ACCOUNTS,
+    ("GET", "/api/docs"): ACCOUNTS,
+    ("GET", "/api/"): ANYBODY,
+    ("GET", "/healthz"): ANYBODY,
+    ("GET", "/assets/{name}"): ANYBODY,
+    ("GET", "/{page}"): ANYBODY,
+    ("SOCKET", "/ws/live"): ACCOUNTS,
+}
+HTTP = [(method, path, who) for (method, path), who in WHO_MAY.items() if method != "SOCKET"]
 
 
-def _endpoints() -> list[tuple[str, str]]:
+def _described() -> set[tuple[str, str]]:
     schema = json.loads(json.dumps(api.get_openapi_schema()))
-    return sorted((m.upper(), path) for path, methods in schema["paths"].items() for m in methods)
+    return {(m.upper(), path) for path, methods in schema["paths"].items() for m in methods}
 
 
-ENDPOINTS = _endpoints()
+def _routes(patterns: list[URLPattern | URLResolver], before: str = "/") -> Iterator[str]:
+    for pattern in patterns:
+        route = before + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from _routes(pattern.url_patterns, route)
+        else:
+            yield _readable(route)
 
 
-def ask(who: Api, method: str, path: str) -> int:
+def _readable(route: str) -> str:
+    if "(?!" in route:
+        return "/{page}"
+    named = re.sub(r"\(\?P<(\w+)>.*\)\$", r"{\1}", route.replace("/^", "/"))
+    return re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", named)
+
+
+def test_every_endpoint_that_is_described_is_in_the_table_and_no_other() -> None:
+    addresses = {path for _, path in _described()}
+    assert {rule for rule in WHO_MAY if rule[1] in addresses} == _described()
+
+
+def test_every_address_that_is_answered_is_in_the_table_and_no_other() -> None:
+    answered = set(_routes(get_resolver().url_patterns))
+    answered |= {f"/{cast(Any, route).pattern}" for route in sockets.routes}
+    assert {path for _, path in WHO_MAY} == answered
+
+
+def ask(who: Api, method: str, path: str) -> Answer:
     body: dict[str, str] | None = None if method == "GET" else {}
-    return who.ask(method, path.replace("{id}", "1"), body).status
+    return who.ask(method, path.format(id="1", page="jobs/1", name="index.js"), body)
 
 
-@pytest.mark.parametrize(("method", "path"), [e for e in ENDPOINTS if e not in OPEN])
-def test_a_stranger_is_refused(nobody: Api, method: str, path: str) -> None:
-    assert ask(nobody, method, path) == 401
+def is_refused(answer: Answer) -> bool:
+    """For who asks; whatever else may be wrong with the question."""
+    assert answer.status != 500
+    return answer.status in (401, 403)
 
 
-@pytest.mark.parametrize(("method", "path"), [e for e in ENDPOINTS if e not in OPEN | OWN and e[0] != "GET"])
-def test_a_viewer_changes_nothing(viewer: Api, method: str, path: str) -> None:
-    assert ask(viewer, method, path) == 403
+def refusals(who: Api) -> dict[tuple[str, str], str | None]:
+    """Every address, and why it refuses that person; None where it does not."""
+    answers = {(method, path): ask(who, method, path) for method, path, _ in HTTP}
+    return {rule: answer.body["reason"] if is_refused(answer) else None for rule, answer in answers.items()}
 
 
-@pytest.mark.parametrize(("method", "path"), [e for e in ENDPOINTS if e[0] == "GET" or e in OPEN | OWN])
-def test_a_viewer_may_look_and_keep_its_own_account(viewer: Api, method: str, path: str) -> None:
-    assert ask(viewer, method, path) not in (401, 403, 500) or path == "/api/session"
+def test_a_stranger_gets_what_anybody_may_have(nobody: Api) -> None:
+    expected = {(m, p): None if who == ANYBODY else "not_authenticated" for m, p, who in HTTP}
+    assert refusals(nobody) == expected
 
 
-@pytest.mark.parametrize(("method", "path"), ENDPOINTS)
-def test_an_operator_is_refused_nothing(operator: Api, method: str, path: str) -> None:
-    assert ask(operator, method, path) not in (401, 403, 500) or (method, path) == ("POST", "/api/session")
+def test_a_viewer_gets_all_but_what_is_for_operators(viewer: Api) -> None:
+    assert refusals(viewer) == {(m, p): "not_an_operator" if who == OPERATORS else None for m, p, who in HTTP}
 
 
-@pytest.mark.parametrize("path", ["/api/openapi.json", "/api/docs"])
-def test_the_description_of_the_api_is_for_accounts_alone(nobody: Api, viewer: Api, path: str) -> None:
-    refused = nobody.get(path)
-    assert (refused.status, refused.body["reason"]) == (401, "not_authenticated")
-    assert viewer.ask("GET", path).status == 200
+def test_an_operator_is_refused_nothing(operator: Api) -> None:
+    assert set(refusals(operator).values()) == {None}
+
+
+def test_methods_that_are_not_in_the_table_are_not_taken(operator: Api) -> None:
+    methods = {"POST", "PUT", "PATCH", "DELETE"}
+    others = {(method, path) for _, path, _ in HTTP for method in methods if (method, path) not in WHO_MAY}
+    taken = {rule for rule in others if ask(operator, *rule).status not in (404, 405)}
+    assert taken == set()
+
+
+def test_a_viewer_with_a_cookie_changes_nothing_either(vera: Account) -> None:
+    browser = Api(client=browser_of(vera))
+    for method, path, who in HTTP:
+        if who == OPERATORS:
+            assert ask(browser, method, path).body["reason"] == "not_an_operator"
 
 
 def test_the_refusal_of_a_viewer_says_who_may(viewer: Api) -> None:
@@ -60,3 +131,54 @@ def test_the_refusal_of_a_viewer_says_who_may(viewer: Api) -> None:
     assert answer.body["reason"] == "not_an_operator"
     assert "vera is a viewer" in answer.body["what"]
     assert "make_user" in answer.body["what_to_do"]
+
+
+HOST = "localhost:8000"
+OURS = f"http://{HOST}"
+
+SOCKETS = {
+    "a viewer's page": ("cookie", HOST, OURS, "open"),
+    "a viewer's script": ("bearer", HOST, None, "open"),
+    "a page without an account": (None, HOST, OURS, 4401),
+    "a script with a made-up token": ("made up", HOST, None, 4401),
+    "a cookie without an origin": ("cookie", HOST, None, "refused"),
+    "a page of another site": ("cookie", HOST, "https://elsewhere.example", "refused"),
+    "a page of another port of this host": ("cookie", HOST, "http://localhost:3000", "refused"),
+    "a page that has no origin": ("cookie", HOST, "null", "refused"),
+    "a host that is not ours": ("cookie", "elsewhere.example", "https://elsewhere.example", "refused"),
+    "nobody from another site": (None, HOST, "https://elsewhere.example", "refused"),
+}
+"""Who asks for the socket: credential, Host, Origin, and what comes of it."""
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("row", SOCKETS)
+async def test_the_socket_opens_for_accounts_on_our_own_page(vera: Account, row: str) -> None:
+    credential, host, origin, expected = SOCKETS[row]
+    headers = {"host": host} | ({"origin": origin} if origin else {})
+    headers |= await database_sync_to_async(_headers)(vera, credential)
+    if expected == "open":
+        async with connected(Page(**headers)) as page:
+            assert (await page.frame("hello"))["type"] == "hello"
+        return
+    page = Page(**headers)
+    answer = await page.open()
+    # Refused: the connection is never accepted, which a browser sees as status 403.
+    assert answer["type"] == ("websocket.close" if expected == "refused" else "websocket.accept")
+    assert expected == "refused" or await page.closed() == expected
+
+
+def _headers(account: Account, credential: str | None) -> dict[str, str]:
+    match credential:
+        case "cookie":
+            return {"cookie": f"regroup_session={browser_of(account).cookies['regroup_session'].value}"}
+        case "bearer":
+            return {"authorization": f"Bearer {make_token(account)}"}
+        case "made up":
+            return {"authorization": "Bearer rg_made_up"}
+        case _:
+            return {}
+
+
+def test_a_file_of_the_page_needs_no_account(client: Client) -> None:
+    assert client.get("/static/ninja/swagger-ui.css").status_code == 200

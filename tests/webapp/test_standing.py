@@ -10,7 +10,7 @@ import pytest
 from agents.wire.events import Progress, RendezvousBegun, RendezvousJoined, WorkerExited
 from agents.wire.lifecycle import RunnerState, fold
 from tests.webapp.journals import BEGAN, RunnerJournal
-from webapp.jobs.standing import JobFacts, MemberFacts, RoundFacts, Standing, stand
+from webapp.jobs.standing import JobFacts, MemberFacts, RoundFacts, Standing, first_to_break, stand
 
 NODES = ("node-1", "node-2")
 
@@ -63,6 +63,29 @@ def test_a_job_stopped_before_it_started_is_stopped() -> None:
     assert state == "stopped"
     assert "anna" in reason
     assert "wrong data" in reason
+
+
+def alone_in_round_2(second_says: str) -> JobFacts:
+    """node-2 was cut off, node-1 re-formed without it, and then node-2 says how it ended."""
+    first, second = up(steps=5)
+    first.restart("membership", counter=0)
+    first.nodes = ("node-1",)
+    first.form("membership").come_up().progress(6)
+    second.restart("membership", counter=0).end("failed", second_says)
+    seen = facts([first, second], rounds=2)
+    return replace(seen, rounds=(replace(seen.rounds[0], nodes=("node-1",), world_size=2),))
+
+
+def test_a_node_that_was_left_behind_and_failed_takes_nobody_along() -> None:
+    seen = alone_in_round_2("The store host node-1 was lost from sight.")
+    state, reason = says(stand(seen))
+    assert state == "training"
+    assert "node-2 was left behind and is over: The store host node-1 was lost from sight." in reason
+    assert first_to_break(seen) is None
+    in_it = replace(seen, rounds=(replace(seen.rounds[0], nodes=NODES, number=1),))
+    broken = first_to_break(in_it)
+    assert broken is not None
+    assert broken.node == "node-2"
 
 
 def test_while_runners_are_launched_it_waits_for_them_by_name() -> None:

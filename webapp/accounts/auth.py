@@ -9,6 +9,7 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.http import require_safe
 from ninja.security import APIKeyCookie, HttpBearer
 
 from webapp.errors import Problem, not_authenticated
@@ -78,6 +79,7 @@ ANYBODY_KNOWN = [TokenAuth(by_role=False), SessionAuth(by_role=False)]
 def known_only(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """For pages about the API itself: whoever may look at anything may look at these."""
 
+    @require_safe
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if any(known(request) for known in ANYBODY_KNOWN):

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import secrets
 from datetime import timedelta
 
+from django.db import Error as DatabaseError
 from django.db.models import Q
 from django.utils import timezone
 
+from webapp.database import without_waiting
+
 from .models import Account, ApiToken
+
+log = logging.getLogger("regroup.web")
 
 _USE_NOTED_EVERY = timedelta(minutes=1)
 
@@ -36,7 +42,13 @@ def find_account(token: str) -> Account | None:
 
 
 def _note_use(token: ApiToken) -> None:
+    """Nobody waits for this: what could not be noted at once is noted with a later request."""
     now = timezone.now()
     stale = Q(last_used_at=None) | Q(last_used_at__lt=now - _USE_NOTED_EVERY)
-    if token.last_used_at is None or token.last_used_at < now - _USE_NOTED_EVERY:
-        ApiToken.objects.filter(stale, pk=token.pk).update(last_used_at=now)
+    if token.last_used_at is not None and token.last_used_at >= now - _USE_NOTED_EVERY:
+        return
+    try:
+        with without_waiting():
+            ApiToken.objects.filter(stale, pk=token.pk).update(last_used_at=now)
+    except DatabaseError as error:
+        log.info("use of a token not noted token=%s error=%s", token.pk, error)

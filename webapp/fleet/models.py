@@ -24,6 +24,11 @@ class Node(models.Model):
     agent_started_at = models.DateTimeField(null=True)
     last_heard_at = models.DateTimeField(null=True)
     """By the hub's clock, from what was left of the node's lease."""
+    clock_offset_s = models.FloatField(null=True)
+    """How much the node's clock is ahead of the hub's, as of its last lease. None: not measured."""
+    clock_error_s = models.FloatField(null=True)
+    troubles = models.JSONField(default=list)
+    """What did not work there as of its last lease, a sentence each."""
     state = models.CharField(max_length=16, choices=NodeState.choices, default=NodeState.UNHEARD)
     """As of the last look at the leases; an answer computes it anew from ``last_heard_at``."""
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import redis
+from django.db import Error as DatabaseError
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Case, F, QuerySet, Value, When
 from django.utils import timezone
 
 from agents.wire import streams
@@ -72,7 +74,8 @@ def send_waiting(limit: int = 100) -> int:
 def _send_or_leave(row: Command) -> None:
     try:
         _send(row)
-    except redis.RedisError as error:
+    except (redis.RedisError, DatabaseError) as error:
+        # It is written, so that whoever asked for it is not told otherwise. Sent twice it is done once.
         log.warning("command left for the sweep command=%s node=%s error=%s", row.id, row.node, error)
 
 
@@ -84,8 +87,11 @@ def _send(row: Command) -> bool:
     entry = get_redis().xadd(streams.commands(row.node), fields, maxlen=STREAM_LENGTH, approximate=True)
     entry_id = entry.decode() if isinstance(entry, bytes) else str(entry)
     # The node may have been quicker, so that the state is left alone unless it is still the first one.
-    Command.objects.filter(id=row.id).update(entry_id=entry_id, sent_at=timezone.now())
-    return bool(Command.objects.filter(id=row.id, state=CommandState.WAITING).update(state=CommandState.SENT))
+    is_first = When(state=CommandState.WAITING, then=Value(CommandState.SENT))
+    state = Case(is_first, default=F("state"))
+    # A transaction stands in line for SQLite, which a single statement does not.
+    with transaction.atomic():
+        return bool(find_command(str(row.id)).update(entry_id=entry_id, sent_at=timezone.now(), state=state))
 
 
 def mark_received(command_id: str, at: datetime) -> bool:
@@ -112,18 +118,19 @@ def close_command(
     return row
 
 
-def expire_commands(limit: int = 100) -> list[Command]:
-    """End as ``undelivered`` what no node has taken by its deadline; gives the rows that ended so."""
+def find_late(limit: int = 100) -> list[Command]:
+    """What no node has taken by its deadline."""
     now = timezone.now()
-    late = [
+    return [
         row
         for row in Command.objects.filter(state__in=NOT_TAKEN).order_by("created_at")[:limit]
         if now > (row.sent_at or row.created_at) + timedelta(seconds=row.deadline_s + SLACK_S)
     ]
-    return [row for row in late if _expire(row, now)]
 
 
-def _expire(row: Command, now: datetime) -> bool:
+def expire(row: Command) -> bool:
+    """End it as ``undelivered``. False when a node has taken it meanwhile."""
+    now = timezone.now()
     reason = (
         f"{row.node} has not taken it within {row.deadline_s:g} s{_heard(row.node, now)}. "
         "Nothing was done. Look whether its node agent runs, and ask again."
@@ -157,7 +164,15 @@ def _remove(row: Command) -> None:
 
 def find_command(command_id: str) -> QuerySet[Command]:
     """The row with that id, or none when it is unknown or no id at all."""
+    return find_commands([command_id])
+
+
+def find_commands(command_ids: Iterable[str]) -> QuerySet[Command]:
+    return Command.objects.filter(pk__in=[known for text in command_ids if (known := _uuid(text))])
+
+
+def _uuid(text: str) -> UUID | None:
     try:
-        return Command.objects.filter(pk=UUID(command_id))
+        return UUID(text)
     except ValueError:
-        return Command.objects.none()
+        return None

@@ -26,6 +26,12 @@ class NodeOut(Schema):
     silent_s: float | None
     """Seconds since the last sign of life. None: never heard since the hub's data began."""
     last_heard_at: datetime | None
+    clock_offset_s: float | None
+    """How much the node's clock, by which its records are dated, is ahead of the hub's. None: unknown."""
+    clock_error_s: float | None
+    """The offset is right to within this."""
+    troubles: list[str]
+    """What does not work there, a sentence each, such as a full disk."""
     registered_at: datetime
     agent_started_at: datetime | None
     slots: int

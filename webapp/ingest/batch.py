@@ -9,25 +9,40 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from agents.wire.codec import Unreadable
 from agents.wire.events import AnyEvent, CommandEnded, CommandReceived, RunnerEvent, RunnerSettled
 from agents.wire.streams import attempt_of
+from webapp.database import is_trouble, take_turns
 from webapp.events.models import SET_ASIDE, Record, Source
 from webapp.fleet.apply import apply_node_event
 from webapp.fleet.outbox import find_command
 from webapp.jobs.apply import Batch as JobsBatch
+from webapp.jobs.locks import lock_jobs_of
 from webapp.live.notify import nodes_changed
 
 from .entries import Entry, Verdict, decide, read_entry
 
 log = logging.getLogger("regroup.ingest")
 
+LONGEST_ATTEMPT = 80
+"""What a row has room for. PostgreSQL takes no longer one."""
+
 
 class SomeoneElseWasFirst(Exception):
     """Another ingest has moved the same source on meanwhile. Nothing was written; read again."""
+
+
+@dataclass(frozen=True)
+class Read:
+    """An entry and the record in it; without one, ``why_not``."""
+
+    entry: Entry
+    event: AnyEvent | None = None
+    body: dict[str, Any] = field(default_factory=dict)
+    why_not: str = ""
 
 
 @dataclass
@@ -57,13 +72,15 @@ def take_batch(entries: Sequence[Entry]) -> Taken:
 
     Raises:
         SomeoneElseWasFirst: two ingests ran at once; this one wrote nothing.
-        OperationalError, InterfaceError: the database does not answer; nothing was written.
+        DatabaseError, InterfaceError: the database does not answer; nothing was written.
     """
     try:
         return _take(entries)
-    except (SomeoneElseWasFirst, OperationalError, InterfaceError):
+    except SomeoneElseWasFirst:
         raise
     except Exception as error:
+        if is_trouble(error):
+            raise
         if len(entries) > 1:
             return _take_one_by_one(entries)
         log.exception("record set aside source=%s seq=%s", entries[0].source, entries[0].seq)
@@ -79,10 +96,24 @@ def _take_one_by_one(entries: Sequence[Entry]) -> Taken:
 
 def _take(entries: Sequence[Entry], refused: str = "") -> Taken:
     """``refused``: why the records are not even looked at."""
+    # Reading takes a while and needs no database, which others wait for.
+    read = {entry: _read(entry, refused) for entry in entries}
     with transaction.atomic():
+        # Two at once would also commit records in another order than that of their ids, and whoever reads
+        # events behind a cursor would miss some.
+        take_turns("ingest")
         taken = Taken()
-        _store(_claim(entries, taken), refused)
+        _store([read[entry] for entry in _claim(entries, taken)])
         return taken
+
+
+def _read(entry: Entry, refused: str) -> Read:
+    try:
+        if refused:
+            raise Unreadable(refused)
+        return Read(entry, *read_entry(entry))
+    except Unreadable as reason:
+        return Read(entry, why_not=str(reason))
 
 
 def _claim(entries: Sequence[Entry], taken: Taken) -> list[Entry]:
@@ -117,26 +148,23 @@ def _read_sources(entries: Iterable[Entry]) -> dict[str, int]:
 
 
 def _move_sources(before: dict[str, int], last: dict[str, int]) -> None:
-    for name, seq in last.items():
+    for name, seq in sorted(last.items()):
         if seq == before[name]:
             continue
         if not Source.objects.filter(name=name, last_seq=before[name]).update(last_seq=seq):
             raise SomeoneElseWasFirst(name)
 
 
-def _store(due: Iterable[Entry], refused: str) -> None:
+def _store(due: Sequence[Read]) -> None:
     jobs, now = JobsBatch(), timezone.now()
+    lock_jobs_of(read.event for read in due if read.event is not None)
     records, aside = [], []
-    for entry in due:
-        try:
-            if refused:
-                raise Unreadable(refused)
-            event, body = read_entry(entry)
-        except Unreadable as reason:
-            aside.append(_aside(entry, str(reason), now))
+    for read in due:
+        if read.event is None:
+            aside.append(_aside(read.entry, read.why_not, now))
             continue
-        records.append(_record(event, body, now))
-        _apply(event, jobs)
+        records.append(_record(read.event, read.body, now))
+        _apply(read.event, jobs)
     Record.objects.bulk_create(records)
     Record.objects.bulk_create(aside, ignore_conflicts=True)
     jobs.finish()
@@ -168,7 +196,7 @@ def _aside(entry: Entry, why: str, now: datetime) -> Record:
         at=now,
         received_at=now,
         node=entry.node,
-        attempt=attempt_of(entry.source),
+        attempt=attempt_of(entry.source)[:LONGEST_ATTEMPT],
         body={
             "node": entry.node,
             "text": entry.text.replace("\0", "\ufffd"),

@@ -9,12 +9,15 @@ from dataclasses import dataclass, field
 
 import redis
 from django.db import Error as DatabaseError
-from django.db import close_old_connections, connection
+from django.db import close_old_connections, connection, transaction
 
+from webapp.events.models import Source
 from webapp.redis import get_redis
 
 from . import chores
-from .batch import SomeoneElseWasFirst, take_batch
+from .batch import SomeoneElseWasFirst, Taken, take_batch
+from .entries import Entry
+from .pace import Pace
 from .reader import Reader
 
 log = logging.getLogger("regroup.ingest")
@@ -33,6 +36,9 @@ class Loop:
     """Grows while something does not answer."""
     next_chores: float = 0.0
     said: set[str] = field(default_factory=set)
+    pace: Pace = field(default_factory=Pace)
+    read: list[Entry] = field(default_factory=list)
+    """Read, and not taken yet."""
 
     def run(self) -> None:
         reader = Reader(get_redis())
@@ -42,31 +48,43 @@ class Loop:
                 self._well()
             except SomeoneElseWasFirst as error:
                 log.info("another ingest was first source=%s", error)
-                reader.start_over()
+                self._start_over(reader)
             except redis.RedisError as error:
                 self._trouble("redis", error)
-                reader.start_over()
+                self._start_over(reader)
             except DatabaseError as error:
                 self._trouble("database", error)
                 close_old_connections()
                 connection.close()
-                reader.start_over()
+                self._start_over(reader)
             except Exception:
                 log.exception("a turn failed; going on with the next")
-                reader.start_over()
+                self._start_over(reader)
                 time.sleep(LONGEST_WAIT_S)
 
     def _turn(self, reader: Reader) -> None:
-        if time.monotonic() >= self.next_chores:
+        if time.monotonic() >= self.next_chores or self.wait_s:
             self.next_chores = time.monotonic() + chores.EVERY_S
+            _require_database()
             reader.find_nodes()
             chores.do()
-        entries = reader.read(BLOCK_MS)
-        if not entries:
+        self.read = self.read or reader.read(BLOCK_MS)
+        if not self.read:
             if not reader.has_nodes:
                 time.sleep(BLOCK_MS / 1000)
             return
-        taken = take_batch(entries)
+        batch, self.read = self.read[: self.pace.size], self.read[self.pace.size :]
+        with self.pace.batch(len(batch)):
+            taken = take_batch(batch)
+        self._say_gaps(taken)
+        reader.acknowledge(taken)
+        time.sleep(PAUSE_S)
+
+    def _start_over(self, reader: Reader) -> None:
+        self.read = []
+        reader.start_over()
+
+    def _say_gaps(self, taken: Taken) -> None:
         for source, (expected, came) in taken.gaps.items():
             self._say(
                 f"gap {source} {expected}",
@@ -75,8 +93,6 @@ class Loop:
                 expected,
                 came,
             )
-        reader.acknowledge(taken)
-        time.sleep(PAUSE_S)
 
     def _trouble(self, what: str, error: Exception) -> None:
         self._say(what, "%s does not answer, nothing is acknowledged: %s", what, error)
@@ -93,3 +109,13 @@ class Loop:
         if once not in self.said:
             self.said.add(once)
             log.warning(message, *values)
+
+
+def _require_database() -> None:
+    """Before saying that ingest turns: without the database it does not.
+
+    Raises:
+        DatabaseError: it cannot be read, or on SQLite another process does not let go of it.
+    """
+    with transaction.atomic():
+        Source.objects.exists()

@@ -3,6 +3,7 @@ and what has been committed before is dropped by its sequence number."""
 
 from __future__ import annotations
 
+import logging
 from typing import Any, cast
 
 import redis
@@ -12,6 +13,10 @@ from agents.wire import streams
 from .batch import Taken
 from .entries import Entry, entry_from
 
+log = logging.getLogger("regroup.ingest")
+
+LONGEST_NAME = 100
+"""What a row has room for."""
 COUNT = 200
 """Entries of one batch and node at most: other writers get their turn between batches."""
 
@@ -21,6 +26,7 @@ class Reader:
         self._redis = client
         self._last: dict[str, str] = {}
         """node -> id of the last entry that was read."""
+        self._refused: set[bytes] = set()
 
     @property
     def has_nodes(self) -> bool:
@@ -28,7 +34,16 @@ class Reader:
 
     def find_nodes(self) -> None:
         for name in cast("set[bytes]", self._redis.smembers(streams.NODES)):
-            self._last.setdefault(name.decode(), "0-0")
+            self._find(name)
+
+    def _find(self, raw: bytes) -> None:
+        """What cannot be a node's name is passed over: nothing of it could be kept."""
+        name = raw.decode("utf-8", "replace")
+        if 0 < len(name) <= LONGEST_NAME and "\0" not in name and name.encode() == raw:
+            self._last.setdefault(name, "0-0")
+        elif raw not in self._refused:
+            self._refused.add(raw)
+            log.warning("a node's name cannot be used name=%r", raw[:LONGEST_NAME])
 
     def read(self, block_ms: int) -> list[Entry]:
         """The next entries of all nodes, or nothing after ``block_ms``.

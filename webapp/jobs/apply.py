@@ -9,7 +9,7 @@ import logging
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -26,6 +26,7 @@ from agents.wire.events import (
     WorkersStarted,
 )
 from agents.wire.lifecycle import JobState, Phase, RunnerState, fold
+from webapp.database import is_trouble
 from webapp.fleet.models import Command
 from webapp.fleet.outbox import find_command
 from webapp.live.notify import job_changed
@@ -34,8 +35,9 @@ from . import rows
 from .facts import facts_of
 from .folded import runner_of, state_to_dict
 from .launch import start_members, stop_others
+from .locks import lock_jobs
 from .models import Attempt, Job, Member, Sentence
-from .standing import stand
+from .standing import JobFacts, first_to_break, stand
 
 log = logging.getLogger("regroup.jobs")
 
@@ -165,19 +167,21 @@ def _restand_or_log(job_id: int) -> None:
     try:
         with transaction.atomic():
             restand(job_id)
-    except (OperationalError, InterfaceError):
-        raise
-    except Exception:
+    except Exception as error:
+        if is_trouble(error):
+            raise
         log.exception("standing not computed job=%s", job_id)
 
 
 def restand(job_id: int) -> None:
     """Say anew where the job stands; end it, or its attempt, where it has come to that."""
+    lock_jobs([job_id])
     job = Job.objects.select_related("stopped_by").filter(pk=job_id).first()
     if job is None or JobState(job.state).is_terminal:
         _bump(job_id)
         return
-    standing = stand(facts_of(job))
+    facts = facts_of(job)
+    standing = stand(facts)
     now = timezone.now()
     changes: dict[str, object] = {"version": F("version") + 1}
     if (standing.state.value, standing.reason) != (job.state, job.state_reason):
@@ -189,17 +193,14 @@ def restand(job_id: int) -> None:
         changes["ended_at"] = now
         Attempt.objects.filter(job=job, ended_at=None).update(ended_at=now)
     Job.objects.filter(pk=job_id, state=job.state).update(**changes)
-    _end_the_rest(job)
+    _end_the_rest(job, facts)
     job_changed(job_id)
 
 
-def _end_the_rest(job: Job) -> None:
+def _end_the_rest(job: Job, facts: JobFacts) -> None:
     """When a node has given up, the workers on the others have nobody left to train with."""
     attempt = job.attempts.order_by("-number").first()
-    if attempt is None:
-        return
-    outcomes = [runner_of(member).outcome for member in attempt.members.all()]
-    if "failed" in outcomes:
+    if attempt is not None and first_to_break(facts) is not None:
         stop_others(attempt, "another node of the attempt is over")
 
 

@@ -17,6 +17,7 @@ from agents.wire.commands import StartRunner, StopRunner
 from agents.wire.lifecycle import JobState, Phase, RunnerState
 from agents.wire.spec import JobSpec, StartMessage, parse_nnodes, slots_needed
 from webapp.accounts.models import Account
+from webapp.database import take_turns
 from webapp.fleet.models import Command, Node, NodeState
 from webapp.fleet.outbox import OPEN, write_command
 from webapp.live.notify import job_changed
@@ -55,6 +56,8 @@ def place(job: Job) -> bool:
     if locked.attempts.filter(ended_at=None).exists():
         return False
     spec = spec_of(locked)
+    # Of two that look for room at once, the second has to see what the first has taken.
+    take_turns("placing")
     answer = choose(read_rooms(), need_of(spec))
     if isinstance(answer, NotPlaced):
         say_why_queued(locked, answer.why)

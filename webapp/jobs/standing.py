@@ -71,7 +71,7 @@ def stand(facts: JobFacts) -> Standing:
         return _over(facts)
     if facts.wants_stop:
         return Standing(JobState.STOPPING, _stopping(facts))
-    if (broken := _first_to_fail(facts.members)) is not None:
+    if (broken := first_to_break(facts)) is not None:
         others = listed(m.node for m in facts.members if not m.has_ended)
         return Standing(
             JobState.STOPPING, f"{broken.runner.reason} Its workers on {others} are being stopped."
@@ -79,7 +79,7 @@ def stand(facts: JobFacts) -> Standing:
     if (silent := _all_silent(facts.members)) is not None:
         return silent
     standing = _alive(facts)
-    return Standing(standing.state, standing.reason + _unheard(facts.members))
+    return Standing(standing.state, standing.reason + _unheard(facts.members) + _left_behind(facts))
 
 
 # -- over --------------------------------------------------------------------------------
@@ -118,6 +118,19 @@ def _all_ranks_ended_well(facts: JobFacts) -> bool:
         and all(runner.round == newest.number for runner in taking_part)
         and all(worker.state == "finished" for worker in workers)
     )
+
+
+def first_to_break(facts: JobFacts) -> MemberFacts | None:
+    """The member whose failure ends the attempt. One that the others have left behind takes nobody along."""
+    return _first_to_fail([m for m in facts.members if not _is_left_behind(m, facts)])
+
+
+def _is_left_behind(member: MemberFacts, facts: JobFacts) -> bool:
+    """The newest round formed without it, after the last one that it knew of."""
+    if not facts.rounds:
+        return False
+    newest = facts.rounds[-1]
+    return member.node not in newest.nodes and (member.runner.round or 0) < newest.number
 
 
 def _first_to_fail(members: Sequence[MemberFacts]) -> MemberFacts | None:
@@ -171,6 +184,11 @@ def _unheard(members: Sequence[MemberFacts]) -> str:
         return ""
     verb = "is" if len(silent) == 1 else "are"
     return f" {listed(silent)} {verb} not heard; nothing is done to the job for that."
+
+
+def _left_behind(facts: JobFacts) -> str:
+    lost = [m for m in facts.members if m.runner.outcome == "failed" and _is_left_behind(m, facts)]
+    return "".join(f" {m.node} was left behind and is over: {m.runner.reason}" for m in lost)
 
 
 # -- alive -------------------------------------------------------------------------------

@@ -2,21 +2,53 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from functools import wraps
+
+import redis
+from django.db import Error as DatabaseError
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from agents.wire import streams
 from agents.wire.commands import StartRunner
 from agents.wire.lifecycle import JobState
 from webapp.celery import app
+from webapp.database import is_trouble
 from webapp.fleet.models import Command
-from webapp.fleet.outbox import expire_commands as end_late_commands
+from webapp.fleet.outbox import expire, find_late
+from webapp.redis import say_alive
 
 from .apply import restand, start_did_not_happen
+from .facts import facts_of
 from .launch import TERMINAL, place, stop_others
+from .locks import lock_jobs
 from .models import Attempt, Job, Member, Wanted
+from .standing import first_to_break
+
+log = logging.getLogger("regroup.jobs")
+
+
+def repeated(task: Callable[[], int]) -> Callable[[], int]:
+    """The next beat does what the database did not let this one do."""
+
+    @wraps(task)
+    def once() -> int:
+        try:
+            return task()
+        except DatabaseError as error:
+            if not is_trouble(error):
+                raise
+            log.warning("left for the next time task=%s error=%s", task.__name__, error)
+            return 0
+
+    return once
 
 
 @app.task(name="regroup.place_queued")
+@repeated
 def place_queued() -> int:
     """Look at every queued job once, oldest first; gives how many were placed."""
     queued = Job.objects.filter(state=JobState.QUEUED.value, wanted=Wanted.RUN).order_by("id")
@@ -32,8 +64,14 @@ def _place_one(job: Job) -> bool:
 
 
 @app.task(name="regroup.reconcile")
+@repeated
 def reconcile() -> int:
-    """Ask nodes to end what should not run any more; gives how many were asked."""
+    """Ask nodes to end what should not run any more; gives how many were asked.
+
+    It is due every second, so that it also shows that Celery is at work.
+    """
+    with suppress(redis.RedisError):
+        say_alive(streams.CELERY)
     return sum(_end_attempt(attempt) for attempt in _unwanted())
 
 
@@ -51,20 +89,30 @@ def _unwanted() -> QuerySet[Attempt]:
 
 @transaction.atomic
 def _end_attempt(attempt: Attempt) -> int:
+    lock_jobs([attempt.job_id])
     job = attempt.job
     if job.wanted == Wanted.STOP:
         return stop_others(attempt, job.stop_reason or f"job {job.id} is stopped", by=job.stopped_by)
+    is_over = JobState(job.state).is_terminal or attempt.ended_at is not None
+    if not is_over and first_to_break(facts_of(job)) is None:
+        return 0
     return stop_others(attempt, "another node of the attempt is over")
 
 
 @app.task(name="regroup.expire_commands")
+@repeated
 def expire_commands() -> int:
     """End what no node took in time; a start that never happened fails its job."""
-    with transaction.atomic():
-        late = end_late_commands()
-        for command in late:
-            _tell_job(command)
-    return len(late)
+    return sum(_expire_one(command) for command in find_late())
+
+
+@transaction.atomic
+def _expire_one(command: Command) -> bool:
+    lock_jobs([] if command.job is None else [command.job])
+    if not expire(command):
+        return False
+    _tell_job(command)
+    return True
 
 
 def _tell_job(command: Command) -> None:

@@ -10,10 +10,12 @@ from typing import Any, cast
 
 from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
+from django.conf import settings
 from django.db import Error as DatabaseError
 from django.utils import timezone
 
-from webapp.accounts.models import Account
+from webapp.accounts.socket import account_now
+from webapp.page import read_build
 
 from .frames import Topic
 from .pulse import read_pulse
@@ -22,6 +24,7 @@ from .topics import UnknownTopic, group_of, read_topic
 log = logging.getLogger("regroup.live")
 
 NOT_LOGGED_IN = 4401
+TRY_LATER = 1013
 PULSE_S = 2.0
 GATHER_S = 0.2
 """At least so long between two frames of one topic."""
@@ -34,14 +37,26 @@ class LiveConsumer(AsyncJsonWebsocketConsumer):
 
     async def connect(self) -> None:
         await self.accept()
-        if not isinstance(self.scope.get("user"), Account):
-            await self.close(NOT_LOGGED_IN)
+        if not await self._is_still_known():
             return
         self.topics: dict[str, Topic] = {}
         self.joined: set[str] = set()
         self.wake = asyncio.Event()
         self.tasks = [asyncio.create_task(self._pulses()), asyncio.create_task(self._frames())]
-        await self._say({"type": "hello", "server_time": _now(), "redis": (await read_pulse()).redis})
+        redis, build = (await read_pulse()).redis, read_build(settings.FRONTEND)
+        await self._say({"type": "hello", "server_time": _now(), "redis": redis, "build": build})
+
+    async def _is_still_known(self) -> bool:
+        """Whether the account may watch, by the rows as they are now. Closes the socket if not."""
+        try:
+            account = await account_now(self.scope)
+        except DatabaseError as error:
+            log.warning("account not read error=%s", error)
+            await self.close(TRY_LATER)
+            return False
+        if account is None:
+            await self.close(NOT_LOGGED_IN)
+        return account is not None
 
     async def disconnect(self, code: int) -> None:
         for task in getattr(self, "tasks", []):
@@ -54,6 +69,9 @@ class LiveConsumer(AsyncJsonWebsocketConsumer):
     async def receive(
         self, text_data: str | None = None, bytes_data: bytes | None = None, **kwargs: Any
     ) -> None:
+        if not hasattr(self, "topics"):
+            # It was turned away while this was on its way.
+            return
         try:
             content = json.loads(text_data or "")
         except ValueError:
@@ -151,6 +169,8 @@ class LiveConsumer(AsyncJsonWebsocketConsumer):
                     "ingest_age_s": pulse.ingest_age_s,
                 }
             )
+            if not await self._is_still_known():
+                return
             await self._look_again(pulse.redis)
 
     async def _look_again(self, redis: bool) -> None:

@@ -15,10 +15,12 @@ from .options import ROOT
 
 def main() -> int:
     data = Path(sys.argv[1]).expanduser().resolve()
-    if not (data / "regroup.sqlite3").exists() and not os.environ.get("REGROUP_DATABASE_URL"):
+    elsewhere = any(os.environ.get(f"REGROUP_DATABASE_URL{end}") for end in ("", "_FILE"))
+    if not (data / "regroup.sqlite3").exists() and not elsewhere:
         print(  # noqa: T201 - for the person at the terminal
             f"There is no database in {data}. Start Regroup on it first (make run DATA=FOLDER), "
-            "or name the data folder it runs on: DATA=FOLDER.",
+            "or name the data folder it runs on: DATA=FOLDER. "
+            "If it runs on PostgreSQL, set REGROUP_DATABASE_URL here too.",
             file=sys.stderr,
         )
         return 1

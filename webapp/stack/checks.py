@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import socket
@@ -9,6 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from agents.wire.bus import connect
+
+from ..listening import CannotListen, machine_addresses, require_password
 from .options import CannotStart, StackOptions
 
 
@@ -53,23 +57,42 @@ def only_one(options: StackOptions) -> Iterator[None]:
         yield
 
 
-def require_free_port(port: int) -> None:
-    """Raises ``CannotStart`` when something else listens there."""
-    with socket.socket() as probe:
+def try_port(address: str, port: int) -> None:
+    """Raises ``OSError`` when one cannot listen there now."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError as error:
+        probe.bind((address, port))
+
+
+def require_free_port(address: str, port: int) -> None:
+    """Raises ``CannotStart`` when something else listens there, or this machine has no such address."""
+    try:
+        try_port(address, port)
+    except OSError as error:
+        if error.errno == errno.EADDRNOTAVAIL:
+            own = ", ".join(machine_addresses())
             raise CannotStart(
-                f"Port {port} on 127.0.0.1 cannot be used ({error.strerror}). "
-                f"Choose another one: make run PORT={8001 if port == 8000 else 8000}."
+                f"HOST is {address}, which is no address of this machine. It has {own}; "
+                "write one of them, or 0.0.0.0 for all of them."
             ) from error
+        raise CannotStart(
+            f"Port {port} on {address} cannot be used ({error.strerror}). "
+            f"Choose another one: make run PORT={8001 if port == 8000 else 8000}."
+        ) from error
 
 
-def find_free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+def require_redis_password(options: StackOptions) -> None:
+    """Raises ``CannotStart`` when other machines may come, and the Redis that was named lets anybody in."""
+    if options.redis_url is None:
+        return
+    client = connect(options.redis_url, socket_timeout=2, socket_connect_timeout=2)
+    try:
+        require_password(options.address, client)
+    except CannotListen as problem:
+        raise CannotStart(str(problem)) from problem
+    finally:
+        client.close()
 
 
 def require_built(root: Path) -> None:

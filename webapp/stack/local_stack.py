@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import leftovers, manage
-from .checks import require_built, require_free_port
+from . import leftovers, manage, other_machines
+from .checks import require_built, require_free_port, require_redis_password
 from .environment import stack_environment
 from .options import ROOT, CannotStart, StackOptions
 from .readiness import find_missing, last_lines
@@ -93,6 +93,8 @@ class LocalStack:
             say(f"Log in as {manage.OPERATOR} with the password {password} (kept in {file}).")
         else:
             say(f"Log in as {manage.OPERATOR}; the password of the first run is in {file}.")
+        for line in other_machines.how_to_join(self.options):
+            say(line)
         say(f"Logs are in {self.options.logs}. Ctrl-C stops all jobs and ends Regroup.")
 
     def _watch(self) -> None:
@@ -175,9 +177,11 @@ def run_stack(options: StackOptions) -> int:
     mark = leftovers.mark_of(options.data)
     _end_leftovers(mark)
     require_built(ROOT)
-    require_free_port(options.port)
+    require_free_port(options.address, options.port)
+    require_redis_password(options)
     valkey = None if options.redis_url else configure(options)
     redis_url = valkey.url if valkey else str(options.redis_url)
+    other_machines.write_url(options, valkey)
     environment = stack_environment(options, redis_url)
     manage.migrate(options, environment)
     password = manage.make_first_account(options, environment)

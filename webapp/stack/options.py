@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..listening import CannotListen, bracketed, is_loopback, reached_at, resolve
+
 ROOT = Path(__file__).resolve().parents[2]
 """The folder of the repository: programs run here, so that relative names in it hold."""
 
@@ -20,6 +22,8 @@ class CannotStart(Exception):
 class StackOptions:
     data: Path
     """Absolute. Holds the database, Valkey's files, the nodes' bundles, logs and secrets."""
+    address: str = "127.0.0.1"
+    """Where web and Valkey listen."""
     port: int = 8000
     nodes: int = 3
     slots: int = 2
@@ -38,8 +42,17 @@ class StackOptions:
         return self.data / "logs"
 
     @property
+    def takes_other_machines(self) -> bool:
+        return not is_loopback(self.address)
+
+    @property
+    def reached_at(self) -> str:
+        """The address that browsers and node agents use, those on other machines too."""
+        return reached_at(self.address)
+
+    @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://{bracketed(self.reached_at)}:{self.port}"
 
     @property
     def node_names(self) -> list[str]:
@@ -55,6 +68,13 @@ def _number(name: str, low: int, high: int, text: str) -> int:
     raise CannotStart(f"{name} is {text!r}; it must be a whole number from {low} to {high}.")
 
 
+def _address(host: str) -> str:
+    try:
+        return resolve(host)
+    except CannotListen as problem:
+        raise CannotStart(str(problem)) from problem
+
+
 def read_options(arguments: Sequence[str], redis_url: str | None) -> StackOptions:
     """Options from the command line.
 
@@ -63,12 +83,14 @@ def read_options(arguments: Sequence[str], redis_url: str | None) -> StackOption
     """
     parser = argparse.ArgumentParser(prog="python -m webapp.stack", description=__doc__)
     parser.add_argument("--data", default="data", help="the data folder (default: ./data)")
+    parser.add_argument("--host", default="127.0.0.1", help="where to listen; 0.0.0.0: on all addresses")
     parser.add_argument("--port", default="8000", help="port of the web page (default: 8000)")
     parser.add_argument("--nodes", default="3", help="how many local node agents (default: 3)")
     parser.add_argument("--slots", default="2", help="worker slots of each node (default: 2)")
     given = parser.parse_args(arguments)
     return StackOptions(
         data=Path(given.data).expanduser().resolve(),
+        address=_address(given.host),
         port=_number("PORT", 1, 65535, given.port),
         nodes=_number("NODES", 0, 64, given.nodes),
         slots=_number("SLOTS", 1, 256, given.slots),

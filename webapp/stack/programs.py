@@ -22,9 +22,8 @@ class Program:
 def hub_programs(options: StackOptions) -> list[Program]:
     python = options.python
     web = (
-        *(python, "-m", "uvicorn", "webapp.asgi:application", "--lifespan", "off", "--ws", "auto"),
-        *("--host", "127.0.0.1", "--port", str(options.port), "--no-access-log"),
-        *("--timeout-graceful-shutdown", "1"),
+        *(python, "manage.py", "web"),
+        *("--host", options.address, "--port", str(options.port)),
     )
     celery = (python, "-m", "celery", "-A", "webapp.celery:app")
     worker = (
@@ -42,6 +41,8 @@ def hub_programs(options: StackOptions) -> list[Program]:
 
 def node_programs(options: StackOptions) -> list[Program]:
     agent = str(Path(options.python).parent / "regroup-agent")
+    # Where other machines take part, the nodes here must not tell them to come to 127.0.0.1.
+    address = ("--address", options.reached_at) if options.takes_other_machines else ()
     return [
         Program(
             name,
@@ -53,6 +54,7 @@ def node_programs(options: StackOptions) -> list[Program]:
                 str(options.data / "nodes" / name),
                 "--slots",
                 str(options.slots),
+                *address,
             ),
             is_node=True,
         )

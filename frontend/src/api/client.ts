@@ -37,7 +37,34 @@ function cookie(name: string): string {
   return found === undefined ? "" : decodeURIComponent(found.slice(name.length + 1));
 }
 
-const client = createClient<paths>({ baseUrl: window.location.origin, credentials: "same-origin" });
+/** Half-open connections never answer, and a browser has six of them at most. */
+const LIMIT_MS = 15_000;
+
+/**
+ * After a silence, connections that the browser keeps for later may be dead without its knowing. A question on each of
+ * them at once (it keeps six to a host) finds these out, so that no question of a page waits for an answer on one.
+ */
+export async function endDeadConnections(): Promise<void> {
+  const knock = async () => {
+    const answer = await fetch("/favicon.svg", { cache: "no-store", signal: AbortSignal.timeout(1000) });
+    await answer.blob();
+  };
+  await Promise.allSettled(Array.from({ length: 6 }, knock));
+}
+
+async function ask(request: Request): Promise<Response> {
+  try {
+    return await fetch(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(LIMIT_MS)]) });
+  } catch (error) {
+    throw request.signal.aborted ? error : new Refusal(0, unreachable(CHANGES.has(request.method)));
+  }
+}
+
+const client = createClient<paths>({
+  baseUrl: window.location.origin,
+  credentials: "same-origin",
+  fetch: ask,
+});
 client.use(withCsrf);
 export { client };
 
@@ -53,16 +80,17 @@ export async function must<T>(call: Promise<Answer<T>>): Promise<T> {
   try {
     answer = await call;
   } catch (error) {
-    if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new Refusal(0, unreachable());
+    if (error instanceof Refusal || (error instanceof DOMException && error.name === "AbortError")) throw error;
+    throw new Refusal(0, unreachable(false));
   }
   if (!answer.response.ok) throw new Refusal(answer.response.status, asAnswer(answer.error, answer.response));
   return answer.data as T;
 }
 
-function unreachable(): ErrorAnswer {
+function unreachable(isChange: boolean): ErrorAnswer {
+  const look = isChange ? " It may have been done all the same: look before you try again." : "";
   return {
-    what: "The hub did not answer.",
+    what: `The hub did not answer.${look}`,
     where: "",
     what_to_do: "Check that it runs and that this machine reaches it, then try again.",
     reason: "unreachable",

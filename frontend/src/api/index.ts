@@ -6,4 +6,4 @@ export type { LiveStatus } from "./live";
 export { LiveProvider } from "./live-provider";
 export * from "./queries";
 export type * from "./types";
-export { useLiveStatus, useTopic } from "./use-live";
+export { useLiveStatus, useOutdated, useTopic } from "./use-live";

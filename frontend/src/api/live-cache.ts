@@ -21,6 +21,15 @@ export function cacheSink(cache: QueryClient): Sink {
   };
 }
 
+/** After a loss: what no topic brings is asked for again, and a question that hangs since is given up. */
+export function askAllAgain(cache: QueryClient): void {
+  void cache.invalidateQueries({ predicate: ({ queryKey }) => !isBroughtByTopic(queryKey) });
+}
+
+function isBroughtByTopic(queryKey: readonly unknown[]): boolean {
+  return queryKey[0] === keys.nodes[0] || (queryKey[0] === "jobs" && queryKey[1] === "one");
+}
+
 function snapshot(cache: QueryClient, frame: SnapshotFrame): void {
   if (frame.topic === "jobs") {
     changeJobs(cache, (frame.data as JobPage).items, []);

@@ -26,7 +26,7 @@ export interface ChangeFrame {
 export type Frame =
   | SnapshotFrame
   | ChangeFrame
-  | { type: "hello"; server_time: string; redis: boolean }
+  | { type: "hello"; server_time: string; redis: boolean; build?: string | null }
   | { type: "pulse"; server_time: string; redis: boolean; ingest_age_s?: number | null }
   | { type: "refused"; topic: string; what: string; reason: string };
 

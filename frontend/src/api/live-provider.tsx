@@ -1,8 +1,9 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, type ReactNode } from "react";
+import { endDeadConnections } from "./client";
 import { keys } from "./keys";
 import { Live, type Socket } from "./live";
-import { cacheSink } from "./live-cache";
+import { askAllAgain, cacheSink } from "./live-cache";
 import { LiveContext } from "./use-live";
 
 function openSocket(): Socket {
@@ -11,11 +12,24 @@ function openSocket(): Socket {
   return new WebSocket(url);
 }
 
+/** Names of the page's own files, as the hub names those that it serves. Empty while `npm run dev` serves them. */
+function ownBuild(): string {
+  const found = [...document.querySelectorAll("script[src], link[href]")].map(
+    (each) => /\/assets\/([\w.-]+)/.exec(each.getAttribute("src") ?? each.getAttribute("href") ?? "")?.[1],
+  );
+  return found.filter((name) => name !== undefined).sort().join(" ");
+}
+
 /** Opens the live socket once somebody is logged in. */
 export function LiveProvider({ children }: { children: ReactNode }) {
   const cache = useQueryClient();
   const [live] = useState(
-    () => new Live(openSocket, cacheSink(cache), () => void cache.invalidateQueries({ queryKey: keys.session })),
+    () =>
+      new Live(openSocket, cacheSink(cache), {
+        lost: () => void cache.invalidateQueries({ queryKey: keys.session }),
+        back: (afterSilence) => void (afterSilence ? endDeadConnections() : Promise.resolve()).then(() => askAllAgain(cache)),
+        build: ownBuild(),
+      }),
   );
   useEffect(() => {
     const wake = () => document.visibilityState === "visible" && live.wake();

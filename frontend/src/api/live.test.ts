@@ -13,8 +13,8 @@ class Line implements Socket {
   say(frame: object) {
     this.onmessage?.call(this as unknown as WebSocket, { data: JSON.stringify(frame) } as MessageEvent);
   }
-  greet() {
-    this.say({ type: "hello", server_time: new Date().toISOString(), redis: true });
+  greet(values: object = {}) {
+    this.say({ type: "hello", server_time: new Date().toISOString(), redis: true, build: "page-1.js", ...values });
   }
   pulse(values: object = {}) {
     this.say({ type: "pulse", server_time: new Date().toISOString(), redis: true, ingest_age_s: 0.2, ...values });
@@ -28,6 +28,7 @@ let lines: Line[];
 let live: Live;
 let snapshots: SnapshotFrame[];
 let changes: ChangeFrame[];
+let backs: boolean[];
 const line = () => lines.at(-1) as Line;
 const change = (n: number) => ({ type: "change", topic: "job:1", n, version: n, set: {} });
 
@@ -36,12 +37,13 @@ beforeEach(() => {
   lines = [];
   snapshots = [];
   changes = [];
+  backs = [];
   const open = () => {
     lines.push(new Line());
     return line();
   };
   const sink = { snapshot: (f: SnapshotFrame) => snapshots.push(f), change: (f: ChangeFrame) => changes.push(f) };
-  live = new Live(open, sink, () => undefined, () => 1);
+  live = new Live(open, sink, { back: (afterSilence) => backs.push(afterSilence), build: "page-1.js", random: () => 1 });
   live.start();
   live.subscribe("job:1");
   line().greet();
@@ -85,16 +87,59 @@ test("a lost connection is opened again and its topics are subscribed anew", () 
   expect(line().sent).toEqual([{ type: "subscribe", topic: "job:1" }]);
 });
 
-test("each failure to connect waits longer, five seconds at most", () => {
+test("after a loss, and only then, everything else is asked for again", () => {
+  expect(backs).toEqual([]);
+  line().breakOff();
+  vi.advanceTimersByTime(200);
+  line().greet();
+  expect(backs).toEqual([false]);
+  vi.advanceTimersByTime(PULSE_TIMEOUT_MS + 2000);
+  line().greet();
+  expect(backs).toEqual([false, true]);
+});
+
+test("a hub that greets and ends each time is asked less and less often", () => {
+  const waits: number[] = [];
+  for (let i = 0; i < 3; i++) {
+    line().greet();
+    waits.push(waitAfterBreak());
+  }
+  line().pulse();
+  waits.push(waitAfterBreak());
+  expect(waits).toEqual([200, 400, 800, 200]);
+});
+
+test("a hub that serves another page makes this one outdated, and going back ends that", () => {
+  expect(live.isOutdated()).toBe(false);
+  line().greet({ build: "page-2.js" });
+  expect(live.isOutdated()).toBe(true);
+  line().greet({ build: "page-1.js" });
+  expect(live.isOutdated()).toBe(false);
+  line().greet({ build: null });
+  expect(live.isOutdated()).toBe(false);
+});
+
+test("since when nothing was heard is told by the hub's clock", () => {
+  const ahead = new Date(Date.now() + 3_600_000).toISOString();
+  line().pulse({ server_time: ahead });
+  line().breakOff();
+  expect(live.status()).toMatchObject({ kind: "stale", since: Date.parse(ahead) });
+});
+
+function waitAfterBreak(): number {
+  const before = Date.now();
+  const opened = lines.length;
+  line().breakOff();
+  while (lines.length === opened) vi.advanceTimersByTime(100);
+  return Date.now() - before;
+}
+
+test("each failure to connect waits longer, two seconds at most", () => {
   const waits: number[] = [];
   for (let i = 0; i < 8; i++) {
-    const before = Date.now();
-    const opened = lines.length;
-    line().breakOff();
-    while (lines.length === opened) vi.advanceTimersByTime(100);
-    waits.push(Date.now() - before);
+    waits.push(waitAfterBreak());
   }
-  expect(waits).toEqual([200, 400, 800, 1600, 3200, 5000, 5000, 5000]);
+  expect(waits).toEqual([200, 400, 800, 1600, 2000, 2000, 2000, 2000]);
 });
 
 test("a hub that is silent for six seconds is not live since its last word", () => {

@@ -2,21 +2,37 @@
  * The live socket: one for the whole page. Topics are counted, so that two views of one job share a subscription.
  * A frame that is missing, a reconnection and a silent hub all end in a fresh snapshot. See docs/protocol.md.
  */
-import { setServerTime } from "@/lib/clock";
+import { asServerTime, setServerTime } from "@/lib/clock";
 import type { ChangeFrame, Frame, SnapshotFrame } from "./live-frames";
 
 export const PULSE_TIMEOUT_MS = 6000;
 const INGEST_STALE_S = 5;
-const BACK_OFF_MS = { first: 200, most: 5000 };
+/** The most is short enough for a page that equals the API within 3 s after a cut has ended. */
+const BACK_OFF_MS = { first: 200, most: 2000 };
 
 export type LiveStatus =
   | { kind: "connecting" }
   | { kind: "live"; ingestAgeS: number | null }
+  /** `since` is by the hub's clock. */
   | { kind: "stale"; since: number; why: string };
 
 export interface Sink {
   snapshot(frame: SnapshotFrame): void;
   change(frame: ChangeFrame): void;
+}
+
+/** What the socket tells the rest of the page. */
+export interface Around {
+  /** After each connection that could not be opened or was lost: the session may be over. */
+  lost?: () => void;
+  /**
+   * The hub is heard again after a loss: whatever was asked meanwhile may be old or may hang. `afterSilence`: the loss
+   * was noticed by nothing but silence, so that other connections may be dead too.
+   */
+  back?: (afterSilence: boolean) => void;
+  /** Which page this is, to be held against the one that the hub serves. Empty: not known. */
+  build?: string;
+  random?: () => number;
 }
 
 /** What of a WebSocket is used here. */
@@ -35,13 +51,14 @@ export class Live {
   private readonly seen = new Map<string, number>();
   private readonly listeners = new Set<() => void>();
   private current: LiveStatus = { kind: "connecting" };
+  private wasLost = false;
+  private wasSilent = false;
+  private outdated = false;
 
   constructor(
     private readonly open: () => Socket,
     private readonly sink: Sink,
-    /** Called after each connection that could not be opened or was lost: the session may be over. */
-    private readonly lost: () => void = () => undefined,
-    private readonly random: () => number = Math.random,
+    private readonly around: Around = {},
   ) {}
 
   start(): void {
@@ -82,6 +99,9 @@ export class Live {
 
   readonly status = (): LiveStatus => this.current;
 
+  /** Whether the hub serves another page than this one. */
+  readonly isOutdated = (): boolean => this.outdated;
+
   private release(topic: string): void {
     const left = (this.holders.get(topic) ?? 1) - 1;
     if (left > 0) {
@@ -119,25 +139,31 @@ export class Live {
   private reconnect(why: string): void {
     this.drop();
     this.goStale(why);
-    const delay = Math.min(BACK_OFF_MS.most, BACK_OFF_MS.first * 2 ** this.failures) * (0.5 + this.random() / 2);
+    const random = (this.around.random ?? Math.random)();
+    const delay = Math.min(BACK_OFF_MS.most, BACK_OFF_MS.first * 2 ** this.failures) * (0.5 + random / 2);
     this.failures += 1;
     clearTimeout(this.retry);
     this.retry = setTimeout(() => this.connect(), delay);
-    this.lost();
+    this.wasLost = true;
+    this.around.lost?.();
   }
 
   /** A new connection gets its own 6 s, while the page goes on to say since when it has heard nothing. */
   private watch(): void {
     if (this.socket === null || Date.now() - Math.max(this.heardAt, this.openedAt) < PULSE_TIMEOUT_MS) return;
+    this.wasSilent = true;
     this.reconnect("The hub has been silent for more than 6 s.");
   }
 
   private receive(frame: Frame): void {
     switch (frame.type) {
       case "hello":
+        this.compare(frame.build ?? "");
         this.greet(frame.server_time, frame.redis);
         return;
       case "pulse":
+        // Not at the greeting: a hub that greets and ends each time is asked less and less often too.
+        this.failures = 0;
         this.pulse(frame.server_time, frame.redis, frame.ingest_age_s ?? null);
         return;
       case "snapshot":
@@ -156,9 +182,15 @@ export class Live {
 
   private greet(serverTime: string, redis: boolean): void {
     this.greeted = true;
-    this.failures = 0;
     for (const topic of this.holders.keys()) this.send({ type: "subscribe", topic });
     this.pulse(serverTime, redis, null);
+    if (this.wasLost) this.around.back?.(this.wasSilent);
+    this.wasLost = this.wasSilent = false;
+  }
+
+  private compare(served: string): void {
+    const own = this.around.build ?? "";
+    this.outdated = own !== "" && served !== "" && own !== served;
   }
 
   private pulse(serverTime: string, redis: boolean, ingestAgeS: number | null): void {
@@ -186,7 +218,7 @@ export class Live {
   }
 
   private goStale(why: string): void {
-    const since = this.current.kind === "stale" ? this.current.since : this.heardAt;
+    const since = this.current.kind === "stale" ? this.current.since : asServerTime(this.heardAt);
     this.become({ kind: "stale", since, why });
   }
 

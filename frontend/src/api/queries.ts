@@ -1,6 +1,6 @@
 /** What pages ask of the hub, one hook for each question. */
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect } from "react";
+import { useEffect, useRef } from "react";
 import { client, must } from "./client";
 import { keys, type LogAddress } from "./keys";
 import { newerJob } from "./live-frames";
@@ -12,7 +12,7 @@ const LIVE = { staleTime: Infinity } as const;
 export function useSession() {
   return useQuery({
     queryKey: keys.session,
-    queryFn: () => must(client.GET("/api/session")),
+    queryFn: ({ signal }) => must(client.GET("/api/session", { signal })),
     retry: false,
     staleTime: 60_000,
   });
@@ -21,7 +21,7 @@ export function useSession() {
 export function useExample(enabled = true) {
   return useQuery({
     queryKey: keys.example,
-    queryFn: () => must(client.GET("/api/example")),
+    queryFn: ({ signal }) => must(client.GET("/api/example", { signal })),
     retry: false,
     enabled,
     staleTime: Infinity,
@@ -31,9 +31,9 @@ export function useExample(enabled = true) {
 export function useJobList(filters: { state: string; q: string }) {
   return useInfiniteQuery({
     queryKey: keys.jobList(filters),
-    queryFn: ({ pageParam }) => {
+    queryFn: ({ pageParam, signal }) => {
       const query = { state: filters.state ? [filters.state] : undefined, q: filters.q || undefined, cursor: pageParam ?? undefined };
-      return must(client.GET("/api/jobs", { params: { query } }));
+      return must(client.GET("/api/jobs", { params: { query }, signal }));
     },
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next ?? undefined,
@@ -46,8 +46,8 @@ export function useJob(id: number) {
   const cache = useQueryClient();
   return useQuery({
     queryKey: keys.job(id),
-    queryFn: async () => {
-      const got = await must(client.GET("/api/jobs/{id}", { params: { path: { id } } }));
+    queryFn: async ({ signal }) => {
+      const got = await must(client.GET("/api/jobs/{id}", { params: { path: { id } }, signal }));
       return newerJob(cache.getQueryData<JobOut>(keys.job(id)), got);
     },
     retry: 1,
@@ -56,19 +56,36 @@ export function useJob(id: number) {
 }
 
 export function useNodes() {
-  return useQuery({ queryKey: keys.nodes, queryFn: () => must(client.GET("/api/nodes")), ...LIVE });
-}
-
-/** All rounds, lanes and marks; asked for again when `version` has changed. */
-export function useTimeline(id: number, version: number | undefined) {
   return useQuery({
-    queryKey: [...keys.timeline(id), version],
-    queryFn: () => must(client.GET("/api/jobs/{id}/timeline", { params: { path: { id } } })),
-    placeholderData: (previous) => previous,
-    enabled: version !== undefined,
-    gcTime: 10_000,
+    queryKey: keys.nodes,
+    queryFn: ({ signal }) => must(client.GET("/api/nodes", { signal })),
     ...LIVE,
   });
+}
+
+/** All rounds, lanes and marks; asked for again when `version` has changed. What is held stays when that fails. */
+export function useTimeline(id: number, version: number | undefined) {
+  const timeline = useQuery({
+    queryKey: keys.timeline(id),
+    queryFn: ({ signal }) => must(client.GET("/api/jobs/{id}/timeline", { params: { path: { id } }, signal })),
+    enabled: version !== undefined,
+    ...LIVE,
+  });
+  useAskAgain(timeline, version);
+  return timeline;
+}
+
+/** Asks again when `version` has changed, and once more if it changed while an answer was on its way. */
+function useAskAgain({ isFetching, refetch }: { isFetching: boolean; refetch: () => unknown }, version?: number): void {
+  const asked = useRef<number | undefined>(undefined);
+  useEffect(() => {
+    if (version === undefined) return;
+    // The first answer is on its way already, and is at least as new.
+    if (isFetching) asked.current ??= version;
+    if (isFetching || asked.current === version) return;
+    asked.current = version;
+    void refetch();
+  }, [isFetching, refetch, version]);
 }
 
 export interface EventsSoFar {
@@ -85,20 +102,17 @@ export function useEvents(id: number, lastEvent: number) {
   const cache = useQueryClient();
   const events = useQuery({
     queryKey: keys.events(id),
-    queryFn: () => followingEvents(id, cache.getQueryData<EventsSoFar>(keys.events(id))),
+    queryFn: ({ signal }) => followingEvents(id, cache.getQueryData<EventsSoFar>(keys.events(id)), signal),
     refetchInterval: (query) => (query.state.data?.more ? 100 : false),
     ...LIVE,
   });
-  const { refetch } = events;
-  useEffect(() => {
-    void refetch({ cancelRefetch: false });
-  }, [refetch, lastEvent]);
+  useAskAgain(events, lastEvent);
   return events;
 }
 
-async function followingEvents(id: number, held: EventsSoFar | undefined): Promise<EventsSoFar> {
+async function followingEvents(id: number, held: EventsSoFar | undefined, signal: AbortSignal): Promise<EventsSoFar> {
   const query = { after: held?.next ?? undefined, limit: EVENTS_AT_ONCE };
-  const page = await must(client.GET("/api/jobs/{id}/events", { params: { path: { id }, query } }));
+  const page = await must(client.GET("/api/jobs/{id}/events", { params: { path: { id }, query }, signal }));
   const more = page.items.length === EVENTS_AT_ONCE;
   return { items: [...(held?.items ?? []), ...page.items], next: page.next ?? held?.next ?? null, more };
 }
@@ -114,7 +128,7 @@ export function useLog(of: LogAddress | null, follow: boolean) {
   const queryKey = of === null ? ["jobs", "log", "none"] : keys.log(of);
   return useQuery({
     queryKey,
-    queryFn: () => followingLines(of as LogAddress, cache.getQueryData<LogSoFar>(queryKey)),
+    queryFn: ({ signal }) => followingLines(of as LogAddress, cache.getQueryData<LogSoFar>(queryKey), signal),
     enabled: of !== null,
     refetchInterval: follow ? 1000 : false,
     retry: false,
@@ -122,17 +136,17 @@ export function useLog(of: LogAddress | null, follow: boolean) {
   });
 }
 
-function askLog(of: LogAddress, where: { after?: string; before?: string }): Promise<LogPage> {
+function askLog(of: LogAddress, where: { after?: string; before?: string }, signal?: AbortSignal): Promise<LogPage> {
   const { job: id, ...which } = of;
   const query = { ...which, ...where, limit: 500 };
-  return must(client.GET("/api/jobs/{id}/logs", { params: { path: { id }, query } }));
+  return must(client.GET("/api/jobs/{id}/logs", { params: { path: { id }, query }, ...(signal && { signal }) }));
 }
 
-async function followingLines(of: LogAddress, held: LogSoFar | undefined): Promise<LogSoFar> {
+async function followingLines(of: LogAddress, held: LogSoFar | undefined, signal: AbortSignal): Promise<LogSoFar> {
   if (held === undefined || held.items.length === 0 || held.next === null) {
-    return { ...(await askLog(of, {})), caughtUpAt: Date.now() };
+    return { ...(await askLog(of, {}, signal)), caughtUpAt: Date.now() };
   }
-  const page = await askLog(of, { after: held.next });
+  const page = await askLog(of, { after: held.next }, signal);
   const items = page.items.length === 0 ? held.items : [...held.items, ...page.items];
   return { ...page, items, next: page.next ?? held.next, previous: held.previous, caughtUpAt: Date.now() };
 }
@@ -156,7 +170,7 @@ export function useOlderLines(of: LogAddress | null) {
 export function useCommand(id: string | null) {
   return useQuery({
     queryKey: keys.command(id ?? "none"),
-    queryFn: () => must(client.GET("/api/commands/{id}", { params: { path: { id: id as string } } })),
+    queryFn: ({ signal }) => must(client.GET("/api/commands/{id}", { params: { path: { id: id as string } }, signal })),
     enabled: id !== null,
     refetchInterval: (query) => (query.state.data?.is_final ? false : 200),
     retry: true,

@@ -481,7 +481,9 @@ export interface components {
         };
         /** Health */
         Health: {
+            celery: components["schemas"]["Part"];
             database: components["schemas"]["Part"];
+            ingest: components["schemas"]["Part"];
             /** Ok */
             ok: boolean;
             redis: components["schemas"]["Part"];
@@ -844,6 +846,10 @@ export interface components {
         NodeOut: {
             /** Agent Started At */
             agent_started_at: string | null;
+            /** Clock Error S */
+            clock_error_s: number | null;
+            /** Clock Offset S */
+            clock_offset_s: number | null;
             /** Facts */
             facts: {
                 [key: string]: unknown;
@@ -872,6 +878,8 @@ export interface components {
              * @enum {string}
              */
             state: "online" | "unheard" | "lost";
+            /** Troubles */
+            troubles: string[];
         };
         /** NodePage */
         NodePage: {

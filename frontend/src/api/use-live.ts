@@ -16,6 +16,12 @@ export function useTopic(topic: string): void {
   useEffect(() => live.subscribe(topic), [live, topic]);
 }
 
+/** Whether the hub serves a newer page than this one. */
+export function useOutdated(): boolean {
+  const live = useLiveSocket();
+  return useSyncExternalStore(live.onStatus, live.isOutdated);
+}
+
 export function useLiveStatus(): LiveStatus {
   const live = useLiveSocket();
   return useSyncExternalStore(live.onStatus, live.status);

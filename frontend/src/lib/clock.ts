@@ -9,5 +9,10 @@ export function setServerTime(iso: string): void {
 
 /** Milliseconds since the epoch by the hub's clock. */
 export function serverNow(): number {
-  return Date.now() + offsetMs;
+  return asServerTime(Date.now());
+}
+
+/** A moment of this machine's clock by the hub's. */
+export function asServerTime(ms: number): number {
+  return ms + offsetMs;
 }

@@ -1,7 +1,9 @@
 import { useLiveStatus } from "@/api";
-import { formatClock } from "@/lib/format";
+import { formatAge, formatClock } from "@/lib/format";
+import { serverNow } from "@/lib/clock";
 import { NODE_STATES } from "@/lib/states";
 import { StateShape } from "@/ui/state-shape";
+import { useTick } from "@/ui/use-tick";
 import { never } from "@/lib/never";
 import classes from "./live-badge.module.css";
 
@@ -25,10 +27,23 @@ export function LiveBadge() {
       return (
         <span className={classes.badge} data-kind="stale" role="status" title={status.why}>
           <StateShape shape="question" />
-          not live since {formatClock(status.since)}
+          <span>
+            not live since {formatClock(status.since)}
+            <Since at={status.since} />
+          </span>
         </span>
       );
     default:
       return never(status);
   }
+}
+
+/** The age of all that is shown. Apart from the badge, so that a reader of the screen is not told each second. */
+function Since({ at }: { at: number }) {
+  useTick();
+  return (
+    <span className={classes.since} aria-hidden="true">
+      · {formatAge((serverNow() - at) / 1000)}
+    </span>
+  );
 }

@@ -4,6 +4,7 @@ import { useLiveStatus } from "@/api";
 import { useKeys } from "@/ui/use-keys";
 import { KeysHelp } from "./keys-help";
 import { LiveBadge } from "./live-badge";
+import { NewerPage } from "./newer-page";
 import classes from "./shell.module.css";
 
 /** The frame around every page: where one can go, whether what is seen is live, and who one is. */
@@ -41,6 +42,7 @@ export function Shell({ account, children }: { account: ReactNode; children: Rea
       <main id="content" className={classes.content}>
         {children}
       </main>
+      <NewerPage />
       <KeysHelp opened={isHelpOpen} onClose={() => setHelpOpen(false)} />
     </>
   );

@@ -1,6 +1,7 @@
-import { Menu, UnstyledButton, useMantineColorScheme, type MantineColorScheme } from "@mantine/core";
+import { Menu, Modal, UnstyledButton, useMantineColorScheme, type MantineColorScheme } from "@mantine/core";
 import { useState } from "react";
 import { useLogOut, type Me } from "@/api";
+import { Refused } from "@/ui/refused";
 import { StateShape } from "@/ui/state-shape";
 import { PasswordDialog } from "./password-dialog";
 import classes from "./account-menu.module.css";
@@ -24,8 +25,8 @@ export function AccountMenu({ me }: { me: Me }) {
     <>
       <Menu position="bottom-end" width={240} transitionProps={{ duration: 0 }}>
         <Menu.Target>
-          <UnstyledButton className={classes.name} aria-label={`Account ${me.name}`}>
-            {me.name} <span aria-hidden="true">▾</span>
+          <UnstyledButton className={classes.name} aria-label={`Account ${me.name}, ${me.role}`}>
+            {me.name} <span className={classes.role}>{me.role}</span> <span aria-hidden="true">▾</span>
           </UnstyledButton>
         </Menu.Target>
         <Menu.Dropdown>
@@ -48,6 +49,9 @@ export function AccountMenu({ me }: { me: Me }) {
           <Menu.Item onClick={() => logOut.mutate()}>Log out</Menu.Item>
         </Menu.Dropdown>
       </Menu>
+      <Modal opened={logOut.isError} onClose={() => logOut.reset()} title="Still logged in">
+        {logOut.error !== null && <Refused error={logOut.error} tried="The log-out did not reach its end." />}
+      </Modal>
       <PasswordDialog opened={isChanging} onClose={() => setChanging(false)} />
     </>
   );

@@ -44,7 +44,7 @@ export function LogInPage() {
         </Button>
       </form>
       <p className="quiet small">
-        The first run prints an operator account with its password. More accounts: manage.py make_user NAME.
+        The first run prints an operator account with its password. More accounts: make user NAME=anna ROLE=viewer.
       </p>
     </main>
   );

@@ -32,6 +32,7 @@ export function PasswordDialog({ opened, onClose }: { opened: boolean; onClose: 
               autoComplete="current-password"
               value={current}
               error={faultAt("current")}
+              aria-invalid={faultAt("current") !== undefined}
               onChange={(event) => setCurrent(event.currentTarget.value)}
               data-autofocus
             />
@@ -40,6 +41,7 @@ export function PasswordDialog({ opened, onClose }: { opened: boolean; onClose: 
               autoComplete="new-password"
               value={wanted}
               error={faultAt("new")}
+              aria-invalid={faultAt("new") !== undefined}
               onChange={(event) => setWanted(event.currentTarget.value)}
             />
             {change.error !== null && faults.length === 0 && <Refused error={change.error} />}

@@ -5,6 +5,7 @@ import { NODE_STATES } from "@/lib/states";
 import { Age } from "@/ui/age";
 import { StateWord } from "@/ui/state-word";
 import table from "@/ui/table.module.css";
+import { ClockCell } from "./clock-cell";
 import { gpuText, readFacts } from "./facts";
 import { SlotsBar } from "./slots-bar";
 import classes from "./nodes-page.module.css";
@@ -24,6 +25,7 @@ export function NodesTable({ nodes }: { nodes: NodeOut[] }) {
             <th className={`${table.num} ${classes.wide}`}>Memory</th>
             <th className={classes.wide}>GPUs</th>
             <th className={classes.wide}>torch</th>
+            <th className={`${table.num} ${classes.wide}`}>Clock</th>
             <th className={`${table.num} ${classes.wide}`}>Agent up for</th>
           </tr>
         </thead>
@@ -50,6 +52,11 @@ function NodeRow({ node }: { node: NodeOut }) {
             {plural(node.set_aside, "record")} set aside
           </span>
         )}
+        {node.troubles.map((trouble) => (
+          <p key={trouble} className={classes.trouble} role="status">
+            {trouble}
+          </p>
+        ))}
       </td>
       <td className={table.cut}>{node.name}</td>
       <td>
@@ -73,6 +80,9 @@ function NodeRow({ node }: { node: NodeOut }) {
       <td className={`${table.cut} ${classes.wide}`}>{gpuText(facts)}</td>
       <td className={`mono ${table.cut} ${classes.wide}`} title={facts.python}>
         {facts.torch ?? "not found"}
+      </td>
+      <td className={`${table.num} ${classes.wide}`}>
+        <ClockCell node={node} />
       </td>
       <td className={`${table.num} ${classes.wide}`}>
         {node.agent_started_at === null ? "–" : <Age at={node.agent_started_at} />}

@@ -1,6 +1,6 @@
 import { useDocumentTitle, useMediaQuery } from "@mantine/hooks";
 import { Link } from "wouter";
-import { Refusal, useJob, useTimeline, useTopic, type JobOut, type TimelineOut } from "@/api";
+import { Refusal, useJob, useLiveStatus, useTimeline, useTopic, type JobOut, type TimelineOut } from "@/api";
 import { ENDED } from "@/lib/states";
 import { Empty } from "@/ui/empty";
 import { Refused } from "@/ui/refused";
@@ -18,11 +18,18 @@ import classes from "./job-page.module.css";
 export function JobPage({ id }: { id: number }) {
   useTopic(`job:${id}`);
   const job = useJob(id);
-  useDocumentTitle(job.data === undefined ? "Job · Regroup" : `${job.data.state} · ${job.data.name} · Regroup`);
+  const isStale = useLiveStatus().kind === "stale";
+  useDocumentTitle(titleOf(job.data, isStale));
   if (job.data !== undefined) return <Job job={job.data} />;
   if (job.error instanceof Refusal && job.error.status === 404) return <NoSuchJob id={id} />;
   if (job.error !== null) return <Refused error={job.error} tried={`Job ${id} was asked for.`} />;
   return <p className="quiet">Asking the hub for job {id} …</p>;
+}
+
+/** Of a page in the background the title is all that is seen, so it must not claim a state that is old. */
+function titleOf(job: JobOut | undefined, isStale: boolean): string {
+  if (job === undefined) return "Job · Regroup";
+  return `${isStale && !ENDED.has(job.state) ? "not live" : job.state} · ${job.name} · Regroup`;
 }
 
 function Job({ job }: { job: JobOut }) {

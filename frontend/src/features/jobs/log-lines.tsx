@@ -49,7 +49,7 @@ export function LogLines({ lines, hasOlder, loadOlder, isFollowing, onFollowing,
   };
 
   return (
-    <div ref={box} className={classes.box} tabIndex={0} role="log" aria-label="Output" aria-live="off" onScroll={() => void scrolled()}>
+    <div ref={box} className={`${classes.box} live`} tabIndex={0} role="log" aria-label="Output" aria-live="off" onScroll={() => void scrolled()}>
       {lines.length === 0 && <div className={classes.says}>{says}</div>}
       <div style={{ height: rows.getTotalSize(), position: "relative" }}>
         {rows.getVirtualItems().map((row) => (

@@ -19,7 +19,7 @@ export function Timeline({ timeline, isOver }: { timeline: TimelineOut; isOver: 
   const [isTable, setTable] = useState(false);
   const live = useLiveStatus();
   // Of the time since the hub was last heard nothing is known, so nothing is drawn.
-  const known = serverNow() - (live.kind === "stale" ? Date.now() - live.since : 0);
+  const known = live.kind === "stale" ? live.since : serverNow();
   const now = isOver ? lastMoment(timeline) : known;
   const range = asRange(params.get("range"));
   const { rounds } = timeline;

@@ -1,0 +1,132 @@
+"""A real PostgreSQL server for tests: on a free loopback port, in a folder of its own, gone afterwards.
+
+``python -m tests.postgres COMMAND …`` runs the command with such a server as the hub's database.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+import psycopg
+
+from tests.valkey import free_port
+from tests.waiting import wait_until
+
+FOLDER = "REGROUP_TEST_POSTGRES"
+"""Environment variable: the folder of the server that the tests run on."""
+SERVICE_ACCOUNT = "postgres"
+"""Comes with the server's package. The server refuses to run as root."""
+
+
+def _as_whom() -> dict[str, Any]:
+    if os.geteuid() != 0:
+        return {}
+    return {"user": SERVICE_ACCOUNT, "group": pwd.getpwnam(SERVICE_ACCOUNT).pw_gid, "extra_groups": []}
+
+
+def _binary(name: str) -> str:
+    """Of the newest version installed. Distributions keep the server's programs out of the search path."""
+    packaged = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda p: int(p.parts[4]))
+    found = str(packaged[-1]) if packaged else shutil.which(name)
+    if found is None:
+        raise FileNotFoundError(
+            f"There is no {name}: install a PostgreSQL server, such as apt-get install postgresql."
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class Postgres:
+    folder: Path
+    port: int
+
+    @property
+    def url(self) -> str:
+        return f"postgres://{SERVICE_ACCOUNT}@127.0.0.1:{self.port}/regroup"
+
+    def start(self) -> None:
+        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories="
+        self._run("pg_ctl", "start", "-w", "-D", str(self._data), "-l", str(self.folder / "log"), "-o", options)
+
+    def stop(self) -> None:
+        """At once, as after a crash: every connection is cut, nothing is tidied up."""
+        self._run("pg_ctl", "stop", "-w", "-m", "immediate", "-D", str(self._data))
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Its processes stand still: connections stay open, and nobody answers."""
+        server = psutil.Process(int((self._data / "postmaster.pid").read_text().split()[0]))
+        processes = [server, *server.children()]
+        for process in processes:
+            process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for process in processes:
+                if process.is_running():
+                    process.send_signal(signal.SIGCONT)
+
+    def make(self) -> None:
+        """A fresh server. It sorts as people do, unlike SQLite and Python: what relies on order shows here."""
+        locale = ("--locale=C", "--encoding=UTF8", "--locale-provider=icu", "--icu-locale=en")
+        self._run("initdb", "-D", str(self._data), "-U", SERVICE_ACCOUNT, "-A", "trust", "-N", *locale)
+        self.start()
+        with psycopg.connect(self.url.removesuffix("regroup") + "postgres", autocommit=True) as connection:
+            connection.execute("CREATE DATABASE regroup")
+
+    @property
+    def _data(self) -> Path:
+        return self.folder / "data"
+
+    def _run(self, name: str, *arguments: str) -> None:
+        # The server inherits what it is given: a pipe would never end.
+        with (self.folder / f"{name}.out").open("w+") as output:
+            done = subprocess.run(
+                [_binary(name), *arguments], cwd=self.folder, stdout=output, stderr=output, **_as_whom()
+            )
+            output.seek(0)
+            assert done.returncode == 0, f"{name} failed: {output.read()}"
+
+
+def server_in_use() -> Postgres:
+    """The one that ``python -m tests.postgres`` has started around these tests."""
+    folder = Path(os.environ[FOLDER])
+    return Postgres(folder, int((folder / "port").read_text()))
+
+
+@contextmanager
+def run_postgres() -> Iterator[Postgres]:
+    """Gives the server while it runs. Its folder lies where its service account can get to."""
+    folder = Path(tempfile.mkdtemp(prefix="regroup-postgres-"))
+    if os.geteuid() == 0:
+        shutil.chown(folder, SERVICE_ACCOUNT)
+    server = Postgres(folder, free_port())
+    (folder / "port").write_text(str(server.port))
+    try:
+        server.make()
+        yield server
+    finally:
+        server.stop()
+        shutil.rmtree(folder)
+
+
+def main(command: list[str]) -> int:
+    with run_postgres() as server:
+        environment = {**os.environ, "REGROUP_DATABASE_URL": server.url, FOLDER: str(server.folder)}
+        return subprocess.run(command, env=environment).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
