@@ -42,10 +42,11 @@ check: ## Style, types, import order, generated files
 	@$(PYTHON) tools/bootstrap.py check
 	@exec .venv/bin/python tools/check.py
 
-test: ## The whole suite, browser tests and frontend included
+test: ## The whole suite, browser tests and frontend included; the hub's tests on PostgreSQL too
 	@$(PYTHON) tools/bootstrap.py test
 	@cd frontend && npm run --silent test
 	@$(SCRATCH) .venv/bin/python -m pytest $(TESTS)
+	@$(if $(TESTS),,$(SCRATCH) .venv/bin/python -m tests.postgres .venv/bin/python -m pytest tests/webapp)
 
 api: ## Write openapi.json and the frontend's types anew
 	@$(PYTHON) tools/bootstrap.py check

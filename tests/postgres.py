@@ -22,7 +22,6 @@ import psutil
 import psycopg
 
 from tests.valkey import free_port
-from tests.waiting import wait_until
 
 FOLDER = "REGROUP_TEST_POSTGRES"
 """Environment variable: the folder of the server that the tests run on."""
@@ -58,7 +57,9 @@ class Postgres:
 
     def start(self) -> None:
         options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories="
-        self._run("pg_ctl", "start", "-w", "-D", str(self._data), "-l", str(self.folder / "log"), "-o", options)
+        self._run(
+            "pg_ctl", "start", "-w", "-D", str(self._data), "-l", str(self.folder / "log"), "-o", options
+        )
 
     def stop(self) -> None:
         """At once, as after a crash: every connection is cut, nothing is tidied up."""

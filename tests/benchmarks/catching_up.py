@@ -106,7 +106,9 @@ def prepare(by: Account, entries: int) -> tuple[Job, list[list[AnyEvent]]]:
     return target, journals
 
 
-def watch(bus: redis.Redis, url: str, token: str, job_id: int, journals: Sequence[Sequence[AnyEvent]]) -> Seen:
+def watch(
+    bus: redis.Redis, url: str, token: str, job_id: int, journals: Sequence[Sequence[AnyEvent]]
+) -> Seen:
     """Kill and look, again and again, until everything is acknowledged."""
     seen, begun = Seen(), time.monotonic()
     with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=60) as api:

@@ -35,7 +35,7 @@ def wait_process(stack: Stack, program: str, other_than: int = 0) -> psutil.Proc
         found = stack.process_of(program)
         return found if found is not None and found.pid != other_than else None
 
-    return wait_until(runs, 20, f"{program} to run")
+    return wait_until(runs, 40, f"{program} to run")
 
 
 @pytest.mark.parametrize("program", ["web", "ingest", "worker", "beat", "node-1", "valkey"])
@@ -86,5 +86,7 @@ def test_a_killed_make_run_is_cleared_away_and_the_job_goes_on(own: Stack, tmp_p
 
         own.start()
         again = wait_job(api, job_id, "the job to train still", state="training", world_size=4)
+    assert "processes that an earlier run on this data folder had left behind" in own.output
+    assert "Training goes on in 2 runners of an earlier run" in own.output
     assert [w["pid"] for w in again["workers"]] == [w["pid"] for w in seen["workers"]]
     assert again["restarts"]["failure"] == 0

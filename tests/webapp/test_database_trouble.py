@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 import redis
-from django.db import connection
+from django.db import connection, transaction
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
 
@@ -173,6 +173,21 @@ def test_web_says_so_ingest_waits_and_all_goes_on_by_itself(
         assert list(kept) == list(range(1, len(journal.events) + 1))
     # Nobody was told that a kill was refused which was sent all the same.
     assert Command.objects.filter(kind="kill_worker").count() == 2
+
+
+def test_who_waits_for_what_another_has_locked_is_told_so(
+    hub: Hub, bus: redis.Redis, anna: Account, job: Job
+) -> None:
+    token = make_token(anna)
+    with hub.web() as url:
+        person = Person(url, token)
+        with transaction.atomic():
+            Job.objects.select_for_update().get(pk=job.id)
+            begun = time.monotonic()
+            answer = person.ask("POST", f"/api/jobs/{job.id}/stop", {"reason": "enough"})
+            assert time.monotonic() - begun < PATIENCE_S
+            assert (answer.status_code, answer.json()["reason"]) == (503, "database_unavailable")
+        assert person.ask("POST", f"/api/jobs/{job.id}/stop", {"reason": "enough"}).status_code == 200
 
 
 def _starts(job_id: int) -> int:

@@ -8,14 +8,13 @@ from django.db import DatabaseError, connection
 
 from agents.wire import streams
 from tests.waiting import wait_until
+from tests.webapp.factories import make_job, make_node
 from tests.webapp.journals import RunnerJournal, entries, ship
 from tests.webapp.processes import Hub
 from webapp.accounts.models import Account
 from webapp.events.models import SET_ASIDE, Record, Source
 from webapp.ingest.batch import take_batch
-from webapp.jobs.models import Attempt, PhaseSpan
-from tests.webapp.factories import make_job, make_node
-from webapp.jobs.models import Member
+from webapp.jobs.models import Attempt, Member, PhaseSpan
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

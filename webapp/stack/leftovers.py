@@ -15,6 +15,8 @@ from .secret_files import keep_secret
 MARK = "REGROUP_STACK"
 BUNDLE_MARK = "REGROUP_BUNDLE"
 """Carried by runners, store keepers and workers alone."""
+RUNNER = "runner/boot.py"
+"""In the command line of every runner."""
 
 
 def mark_of(data: Path) -> str:
@@ -36,6 +38,18 @@ def find_marked(mark: str, with_jobs: bool = True) -> list[psutil.Process]:
         if with_jobs or BUNDLE_MARK not in environ:
             found.append(process)
     return sorted(found, key=lambda process: process.create_time())
+
+
+def find_runners(mark: str) -> list[psutil.Process]:
+    """Runners of training jobs, without their workers."""
+    return [process for process in find_marked(mark) if RUNNER in _words(process)]
+
+
+def _words(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
 
 
 def describe(process: psutil.Process) -> str:

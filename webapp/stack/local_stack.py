@@ -163,6 +163,13 @@ def _end_leftovers(mark: str) -> None:
     ended = leftovers.end_services(mark)
     if ended:
         say(f"Ended {len(ended)} processes that an earlier run on this data folder had left behind.")
+    running = leftovers.find_runners(mark)
+    if running:
+        pids = ", ".join(str(process.pid) for process in running)
+        say(
+            f"Training goes on in {len(running)} runners of an earlier run (pid {pids}); "
+            "the nodes take them over."
+        )
 
 
 def run_stack(options: StackOptions) -> int:
