@@ -13,6 +13,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 900,
   },
-  server: { proxy: { "/api": hub, "/ws": { target: hub, ws: true } } },
+  // Not the short form: it would change the Host header, which the hub holds against the origin of who logs in.
+  server: { proxy: { "/api": { target: hub }, "/ws": { target: hub, ws: true } } },
   test: { environment: "jsdom", include: ["src/**/*.test.{ts,tsx}"] },
 });

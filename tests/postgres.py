@@ -80,7 +80,7 @@ class Postgres:
                     process.send_signal(signal.SIGCONT)
 
     def make(self) -> None:
-        """A fresh server. It sorts as people do, unlike SQLite and Python: what relies on order shows here."""
+        """A fresh server. It sorts as people do, unlike SQLite and Python: what relies on that shows."""
         locale = ("--locale=C", "--encoding=UTF8", "--locale-provider=icu", "--icu-locale=en")
         self._run("initdb", "-D", str(self._data), "-U", SERVICE_ACCOUNT, "-A", "trust", "-N", *locale)
         self.start()

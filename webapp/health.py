@@ -55,9 +55,7 @@ def look() -> Health:
     problem = find_problem()
     bus = Part(ok=problem is None, says=problem or "Redis answers.")
     ingest = _moves("Ingest", streams.INGEST, "what nodes report is not taken in, and pages show old news")
-    celery = _moves(
-        "Celery", streams.CELERY, "no job is placed; running ones are watched as ever"
-    )
+    celery = _moves("Celery", streams.CELERY, "no job is placed; running ones are watched as ever")
     parts = (database, bus, ingest, celery)
     return Health(
         ok=all(part.ok for part in parts), database=database, redis=bus, ingest=ingest, celery=celery
@@ -73,9 +71,7 @@ def _moves(name: str, key: str, what_follows: str) -> Part:
     if age_s is not None and age_s < STILL_S:
         return Part(ok=True, says=f"{name} has done a turn {age_s:.1f} s ago.")
     since = f"for {age_s:.0f} s" if age_s is not None else f"for more than {streams.INGEST_S} s"
-    return Part(
-        ok=False, says=f"{name} has done nothing {since}: {what_follows}. See its log."
-    )
+    return Part(ok=False, says=f"{name} has done nothing {since}: {what_follows}. See its log.")
 
 
 @router.get("/health", response={200: Health, **ERRORS})

@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from typing import Any
 
 from ..bundle import list_bundles
 from ..wire.events import NodeStarted, NodeStopping
@@ -78,8 +79,7 @@ class Daemon:
             connect(config.redis_url),
             config.name,
             self._slots,
-            self._supervisor.load,
-            self._troubles.texts,
+            self._words,
             stopping,
         )
         requests = Requests(connect(config.redis_url), config.name, config.data)
@@ -98,6 +98,17 @@ class Daemon:
 
     def _loop(self, step: Callable[[], None], name: str) -> threading.Thread:
         return start_loop(step, self._stopping, name, self._troubles)
+
+    def _words(self) -> dict[str, Any]:
+        """What each sign of life tells."""
+        free, attempts = self._supervisor.load()
+        return {
+            "free": free,
+            "attempts": attempts,
+            "troubles": self._troubles.texts(),
+            "journal": self._journal.source,
+            "seq": self._journal.last_seq,
+        }
 
     def _flush(self) -> bool:
         return all([self._journal.flush(), self._inbox.flush()])

@@ -8,6 +8,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable
+from typing import Any
 
 from redis import Redis
 from redis.exceptions import RedisError
@@ -21,8 +22,8 @@ log = logging.getLogger("regroup.agent")
 
 PERIOD_S = 1.0
 
-Load = Callable[[], tuple[int, list[str]]]
-"""Gives the free slots and the attempts that run here."""
+Words = Callable[[], dict[str, Any]]
+"""Gives what else there is to tell: free slots, attempts, troubles, how far the journal goes."""
 
 
 class Heartbeat:
@@ -31,15 +32,13 @@ class Heartbeat:
         redis: Redis,
         node: str,
         slots: int,
-        load: Load,
-        troubles: Callable[[], list[str]],
+        words: Words,
         stopping: threading.Event,
     ) -> None:
         self._redis = redis
         self._node = node
         self._slots = slots
-        self._load = load
-        self._troubles = troubles
+        self._words = words
         self._stopping = stopping
         self._boot_id = procs.boot_id()
         self._is_lost = False
@@ -64,7 +63,6 @@ class Heartbeat:
         pipe.execute()
 
     def _lease(self) -> str:
-        free, attempts = self._load()
         offset = self._clock.offset(self._ask_time)
         return json.dumps(
             {
@@ -72,9 +70,7 @@ class Heartbeat:
                 "pid": os.getpid(),
                 "boot_id": self._boot_id,
                 "slots": self._slots,
-                "free": free,
-                "attempts": attempts,
-                "troubles": self._troubles(),
+                **self._words(),
                 "at": now().isoformat(timespec="milliseconds"),
                 "clock": None if offset is None else dataclasses.asdict(offset),
             }

@@ -55,6 +55,10 @@ class NodeJournal:
         self.on_record()
         return event
 
+    @property
+    def last_seq(self) -> int:
+        return self._journal.last_seq
+
     def size(self) -> int:
         """Bytes on the disk."""
         return self.path.stat().st_size

@@ -29,8 +29,8 @@ class Page:
 
     id: str
     body: str
-    begun_at: float
-    """Seconds since the epoch by this machine's clock."""
+    sent_at: float
+    """Seconds since the epoch, by this machine's clock, at which the hub sent it."""
     ended: Ended | None = None
 
 
@@ -47,9 +47,9 @@ class Ledger:
     def has(self, command_id: str) -> bool:
         return command_id in self._waiting or self._path(command_id).exists()
 
-    def begin(self, command_id: str, body: str) -> bool:
+    def begin(self, command_id: str, body: str, age_s: float = 0.0) -> bool:
         """To be called before anything is done for the command. False: only memory holds it so far."""
-        page = {"id": command_id, "state": "begun", "body": body, "begun_at": time.time()}
+        page = {"id": command_id, "state": "begun", "body": body, "sent_at": time.time() - age_s}
         return self._write(command_id, page)
 
     def end(self, command_id: str, ended: Ended) -> None:
@@ -77,7 +77,7 @@ class Ledger:
         """Those that the journal may still have to speak of, oldest first."""
         found = [read_json(path) for path in self._folder.glob("*.json")]
         left = [_page(values) for values in found if values and values["state"] != "closed"]
-        return sorted(left, key=lambda page: page.begun_at)
+        return sorted(left, key=lambda page: page.sent_at)
 
     def has_ended(self, command_id: str) -> bool:
         page = self._waiting.get(command_id) or read_json(self._path(command_id)) or {"state": "closed"}
@@ -88,14 +88,14 @@ class Ledger:
         with self._lock:
             page = read_json(self._path(command_id))
             if page is not None and page["state"] == "ended":
-                closed = {"id": command_id, "state": "closed", "begun_at": page["begun_at"]}
+                closed = {"id": command_id, "state": "closed", "sent_at": page["sent_at"]}
                 write_aside(self._path(command_id), json.dumps(closed))
 
     def forget_closed(self, older_than_s: float) -> None:
         """By then a command that comes again is refused for its age."""
         for path in self._folder.glob("*.json"):
             page = read_json(path)
-            if page and page["state"] == "closed" and time.time() - page["begun_at"] > older_than_s:
+            if page and page["state"] == "closed" and time.time() - page["sent_at"] > older_than_s:
                 path.unlink(missing_ok=True)
 
 
@@ -105,4 +105,4 @@ def _page(values: dict[str, object]) -> Page:
         evidence = values["evidence"]
         assert isinstance(evidence, dict)
         ended = Ended(str(values["outcome"]), str(values["reason"]), evidence)
-    return Page(str(values["id"]), str(values["body"]), float(str(values["begun_at"])), ended)
+    return Page(str(values["id"]), str(values["body"]), float(str(values["sent_at"])), ended)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from agents import procs
 from agents.wire import streams
-from tests.agents.node_harness import ROOT, STAND_IN, Agent, Hub, Valkey, start_command
+from agents.wire.commands import StopRunner
+from tests.agents.node_harness import ROOT, STAND_IN, Agent, Hub, Valkey, new_id, start_command
 from tests.waiting import wait_until
 
 
@@ -82,3 +83,12 @@ def test_a_runner_inherits_no_redis_password_and_carries_its_mark(agent: Agent, 
     assert procs.carries_mark(pid, agent.bundle(command.message.attempt).mark)
     assert not [entry for entry in environ if entry.startswith(b"REGROUP_REDIS_URL")]
     assert os.getsid(pid) == pid
+
+
+def test_each_sign_of_life_tells_how_far_the_nodes_journal_goes(agent: Agent, hub: Hub) -> None:
+    hub.carry_out(StopRunner(id=new_id(), attempt="never-heard-of"))
+    hub.wait_for("node_started")
+    source = hub.lease()["journal"]
+    wait_until(
+        lambda: hub.lease()["seq"] == hub.last[source] >= 3, what="the lease to tell of the newest record"
+    )

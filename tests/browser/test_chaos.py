@@ -144,7 +144,7 @@ class Chaos:
         if not training:
             return
         seen = get(self.api, f"/api/jobs/{self.dice.choice(training)['id']}")
-        running = [w["rank"] for w in seen["workers"] if w["ended_at"] is None]
+        running = [w["rank"] for w in seen["workers"] if w["state"] == "running"]
         if running:
             answer = patiently(lambda: kill(self.api, seen, self.dice.choice(running)))
             assert answer.status_code in (202, 409), answer.text

@@ -1,4 +1,4 @@
-"""The database is locked, away or stands still: web says so, ingest keeps nothing for itself, nothing is lost."""
+"""The database is locked, away or stands still: web says so, ingest waits, nothing is lost."""
 
 from __future__ import annotations
 

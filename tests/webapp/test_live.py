@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from asgiref.testing import ApplicationCommunicator
 from channels.db import database_sync_to_async
+from django.conf import settings
 from django.test import Client
 
 from tests.webapp.api_client import Api
@@ -155,6 +157,19 @@ async def test_a_viewer_gets_the_answer_of_the_api_first(vera: Account, viewer: 
         assert told == {key: value for key, value in answer.body.items() if key != "members"}
 
 
+async def test_the_greeting_names_the_files_of_the_page_that_is_served(
+    vera: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "FRONTEND", tmp_path)
+    async with opened(vera) as page:
+        assert (await page.frame("hello"))["build"] is None
+    (tmp_path / "index.html").write_text(
+        '<script src="/assets/index-B.js"></script><link href="/assets/index-A.css">'
+    )
+    async with opened(vera) as page:
+        assert (await page.frame("hello"))["build"] == "index-A.css index-B.js"
+
+
 async def test_a_killed_worker_changes_only_what_it_changes(anna: Account) -> None:
     def prepare() -> tuple[Job, RunnerJournal]:
         make_node("node-1")
@@ -266,3 +281,14 @@ async def test_without_redis_the_socket_stays_and_says_so(anna: Account) -> None
         assert (await page.frame("snapshot"))["data"]["id"] == job.id
         pulse = await page.frame("pulse")
         assert (pulse["redis"], pulse["ingest_age_s"]) == (False, None)
+        assert "does not answer" in pulse["problem"]
+
+
+async def test_a_redis_that_takes_nothing_more_is_named(anna: Account, bus: Any) -> None:
+    bus.config_set("maxmemory", "1kb")
+    try:
+        async with opened(anna) as page:
+            assert (await page.frame("hello"))["redis"] is False
+            assert "Redis is full" in (await page.frame("pulse"))["problem"]
+    finally:
+        bus.config_set("maxmemory", "0")

@@ -15,7 +15,15 @@ from agents.wire import streams
 from agents.wire.codec import read_command
 from agents.wire.commands import StopRunner
 from webapp.fleet.models import Command
-from webapp.fleet.outbox import close_command, expire, find_late, mark_received, send_waiting, write_command
+from webapp.fleet.outbox import (
+    close_command,
+    expire,
+    find_late,
+    mark_received,
+    send_lost,
+    send_waiting,
+    write_command,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -71,6 +79,35 @@ def test_what_could_not_be_sent_is_sent_by_the_sweep(
     assert in_stream(bus) == [str(row.id)]
 
 
+def test_what_redis_has_lost_is_sent_again_until_the_node_has_it(bus: redis.Redis) -> None:
+    row = write()
+    age(row, 5)
+    assert send_lost() == 0
+    bus.flushdb()
+    assert send_lost() == 1
+    assert in_stream(bus) == [str(row.id)]
+    row.refresh_from_db()
+    age(row, 5)
+    bus.flushdb()
+    mark_received(str(row.id), timezone.now())
+    assert send_lost() == 0
+    assert in_stream(bus) == []
+
+
+def test_what_redis_has_lost_is_not_sent_after_its_deadline(bus: redis.Redis) -> None:
+    age(write(deadline_s=10), 11)
+    bus.flushdb()
+    assert send_lost() == 0
+
+
+def test_a_command_that_redis_never_took_says_so(bus: redis.Redis, no_redis: None) -> None:
+    row = write(deadline_s=10)
+    age(row, 13)
+    assert expire(find_late()[0])
+    row.refresh_from_db()
+    assert "Redis could not be given it for node-1 within 10 s" in row.reason
+
+
 def test_a_command_found_waiting_past_its_deadline_is_never_sent(
     bus: redis.Redis, no_redis: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,7 +144,7 @@ def test_a_command_that_no_node_takes_ends_undelivered_with_a_sentence(bus: redi
     assert [late.id for late in find_late() if expire(late)] == [row.id]
     row.refresh_from_db()
     assert row.state == "undelivered"
-    assert "node-1 has not taken it within 10 s, and was never heard" in row.reason
+    assert "node-1 has not said that it has it within 10 s, and was never heard" in row.reason
     assert in_stream(bus) == []
 
 

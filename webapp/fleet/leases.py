@@ -34,6 +34,10 @@ class Lease:
     """The node's clock from Redis's. None: the node has not said."""
     troubles: tuple[str, ...] = ()
     """What does not work there, a sentence each."""
+    journal: str = ""
+    """Source of the node's own journal. Empty: the node has not said."""
+    seq: int = 0
+    """How far that journal goes."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,16 @@ def troubles_from(text: bytes | str | None) -> tuple[str, ...]:
 
 
 def read_lease(ttl_ms: int, text: bytes | str | None) -> Lease:
-    return Lease(silence_from(ttl_ms), clock_from(text), troubles_from(text))
+    journal, seq = journal_from(text)
+    return Lease(silence_from(ttl_ms), clock_from(text), troubles_from(text), journal, seq)
+
+
+def journal_from(text: bytes | str | None) -> tuple[str, int]:
+    try:
+        told = json.loads(text or "{}")
+        return str(told["journal"]), int(told["seq"])
+    except (ValueError, KeyError, TypeError):
+        return "", 0
 
 
 def read_leases() -> dict[str, Lease]:

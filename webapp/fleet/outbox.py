@@ -29,6 +29,8 @@ from .models import Command, CommandState, Node
 
 log = logging.getLogger("regroup.outbox")
 
+UNDERWAY_S = 1.0
+"""A command that was sent so recently may be on its way."""
 SLACK_S = 2.0
 """How much later than its deadline a command may still be reported as received."""
 
@@ -69,6 +71,22 @@ def send_waiting(limit: int = 100) -> int:
     """
     rows = list(Command.objects.filter(state=CommandState.WAITING).order_by("created_at")[:limit])
     return sum(_send(row) for row in rows)
+
+
+def send_lost(limit: int = 100) -> int:
+    """Send again what was sent and lies in no stream any more, as after Redis has lost its data.
+
+    Raises:
+        redis.RedisError: Redis does not answer.
+    """
+    before = timezone.now() - timedelta(seconds=UNDERWAY_S)
+    rows = list(
+        Command.objects.filter(state=CommandState.SENT, sent_at__lt=before).order_by("sent_at")[:limit]
+    )
+    pipeline = get_redis().pipeline(transaction=False)
+    for row in rows:
+        pipeline.xrange(streams.commands(row.node), row.entry_id, row.entry_id)
+    return sum(_send(row) for row, found in zip(rows, pipeline.execute(), strict=True) if not found)
 
 
 def _send_or_leave(row: Command) -> None:
@@ -132,8 +150,8 @@ def expire(row: Command) -> bool:
     """End it as ``undelivered``. False when a node has taken it meanwhile."""
     now = timezone.now()
     reason = (
-        f"{row.node} has not taken it within {row.deadline_s:g} s{_heard(row.node, now)}. "
-        "Nothing was done. Look whether its node agent runs, and ask again."
+        f"{_how_far(row)} within {row.deadline_s:g} s{_heard(row.node, now)}. "
+        "As far as is known nothing was done. Look whether its node agent runs, and ask again."
     )
     taken = Command.objects.filter(id=row.id, state__in=NOT_TAKEN)
     if not taken.update(state=CommandState.UNDELIVERED, reason=reason, ended_at=now):
@@ -141,6 +159,12 @@ def expire(row: Command) -> bool:
     row.state, row.reason, row.ended_at = CommandState.UNDELIVERED, reason, now
     transaction.on_commit(lambda: _remove(row))
     return True
+
+
+def _how_far(row: Command) -> str:
+    if row.sent_at is None:
+        return f"Redis could not be given it for {row.node}"
+    return f"{row.node} has not said that it has it"
 
 
 def _heard(node: str, now: datetime) -> str:

@@ -13,7 +13,7 @@ from agents.wire import streams
 from agents.wire.clock import Offset, OwnClock
 from agents.wire.lifecycle import JobState
 from webapp.fleet.leases import Lease, note_leases, read_leases
-from webapp.fleet.outbox import send_waiting
+from webapp.fleet.outbox import send_lost, send_waiting
 from webapp.jobs.apply import restand
 from webapp.jobs.launch import say_why_queued
 from webapp.jobs.models import Job, Member, Wanted
@@ -44,6 +44,7 @@ def do() -> None:
         raise
     note(leases, hub_clock)
     send_waiting()
+    send_lost()
     expire_commands()
     _look_after_celery()
 

@@ -11,12 +11,15 @@ import redis
 from django.db import Error as DatabaseError
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
 
 from agents.wire import streams
 from agents.wire.commands import StartRunner
 from agents.wire.lifecycle import JobState
 from webapp.celery import app
 from webapp.database import is_trouble
+from webapp.fleet.hearing import may_conclude
+from webapp.fleet.leases import read_leases
 from webapp.fleet.models import Command
 from webapp.fleet.outbox import expire, find_late
 from webapp.redis import say_alive
@@ -103,7 +106,15 @@ def _end_attempt(attempt: Attempt) -> int:
 @repeated
 def expire_commands() -> int:
     """End what no node took in time; a start that never happened fails its job."""
-    return sum(_expire_one(command) for command in find_late())
+    late = find_late()
+    if not late:
+        return 0
+    try:
+        leases = read_leases()
+    except redis.RedisError:
+        return 0
+    now = timezone.now()
+    return sum(_expire_one(row) for row in late if may_conclude(row, leases.get(row.node), now))
 
 
 @transaction.atomic

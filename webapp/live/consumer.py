@@ -167,6 +167,7 @@ class LiveConsumer(AsyncJsonWebsocketConsumer):
                     "server_time": _now(),
                     "redis": pulse.redis,
                     "ingest_age_s": pulse.ingest_age_s,
+                    "problem": pulse.problem,
                 }
             )
             if not await self._is_still_known():

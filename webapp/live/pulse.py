@@ -1,30 +1,33 @@
-"""Whether what the page shows can be fresh: does Redis answer, and is ingest at work?"""
+"""Whether what the page shows can be fresh: does Redis take what is written, and is ingest at work?"""
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import redis
 from asgiref.sync import sync_to_async
 
 from agents.wire import streams
-from webapp.redis import get_redis
+from webapp.redis import age_of, describe, find_problem
 
 
 @dataclass(frozen=True)
 class Pulse:
-    redis: bool
+    problem: str | None
+    """Why Redis cannot be used, as a sentence."""
     ingest_age_s: float | None
     """Seconds since ingest's last turn. None: not known."""
+
+    @property
+    def redis(self) -> bool:
+        return self.problem is None
 
 
 @sync_to_async(thread_sensitive=False)
 def read_pulse() -> Pulse:
+    problem = find_problem()
     try:
-        written = get_redis().get(streams.INGEST)
-    except redis.RedisError:
-        return Pulse(False, None)
-    if not isinstance(written, bytes):
-        return Pulse(True, None)
-    return Pulse(True, round(max(0.0, time.time() - float(written)), 1))
+        age_s = age_of(streams.INGEST)
+    except redis.RedisError as error:
+        return Pulse(problem or describe(error), None)
+    return Pulse(problem, None if age_s is None else round(age_s, 1))

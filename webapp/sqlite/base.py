@@ -23,7 +23,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         with _opened(line_of(self.settings_dict["NAME"])) as line:
             if line is not None:
                 fcntl.flock(line, fcntl.LOCK_SH)
-            super()._start_transaction_under_autocommit()
+            # The stubs leave it out.
+            super()._start_transaction_under_autocommit()  # type: ignore[misc]
 
     def let_others_first(self, limit_s: float) -> None:
         """Wait until nobody waits any more, or for ``limit_s``."""

@@ -27,7 +27,7 @@ export type Frame =
   | SnapshotFrame
   | ChangeFrame
   | { type: "hello"; server_time: string; redis: boolean; build?: string | null }
-  | { type: "pulse"; server_time: string; redis: boolean; ingest_age_s?: number | null }
+  | { type: "pulse"; server_time: string; redis: boolean; ingest_age_s?: number | null; problem?: string | null }
   | { type: "refused"; topic: string; what: string; reason: string };
 
 /** The job after a change. What is older than what is held changes nothing. */

@@ -164,7 +164,7 @@ export class Live {
       case "pulse":
         // Not at the greeting: a hub that greets and ends each time is asked less and less often too.
         this.failures = 0;
-        this.pulse(frame.server_time, frame.redis, frame.ingest_age_s ?? null);
+        this.pulse(frame.server_time, frame.redis, frame.ingest_age_s ?? null, frame.problem);
         return;
       case "snapshot":
         if (!this.holders.has(frame.topic)) return;
@@ -193,9 +193,9 @@ export class Live {
     this.outdated = own !== "" && served !== "" && own !== served;
   }
 
-  private pulse(serverTime: string, redis: boolean, ingestAgeS: number | null): void {
+  private pulse(serverTime: string, redis: boolean, ingestAgeS: number | null, problem?: string | null): void {
     setServerTime(serverTime);
-    if (!redis) this.goStale("The hub does not reach its Redis.");
+    if (!redis) this.goStale(problem ?? "The hub does not reach its Redis.");
     else if (ingestAgeS !== null && ingestAgeS > INGEST_STALE_S) this.goStale("The hub's ingest does not turn.");
     else this.become({ kind: "live", ingestAgeS });
     this.heardAt = Date.now();
