@@ -130,6 +130,8 @@ def run_postgres() -> Iterator[Postgres]:
 
 
 def main(command: list[str]) -> int:
+    # Told to end, it ends the server too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with run_postgres() as server:
         environment = {**os.environ, "REGROUP_DATABASE_URL": server.url, FOLDER: str(server.folder)}
         return subprocess.run(command, env=environment).returncode

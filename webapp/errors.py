@@ -63,11 +63,12 @@ def _internal() -> Problem:
     )
 
 
-def _database_silent() -> Problem:
+def _database_silent(error: Exception | None = None) -> Problem:
+    why = f" ({str(error).strip().splitlines()[0]})" if error is not None and str(error).strip() else ""
     return Problem(
         503,
         "database_unavailable",
-        "The database does not answer, so that nothing can be read or changed now. Training goes on.",
+        f"The database does not answer{why}, so that nothing can be read or changed now. Training goes on.",
         what_to_do="Try again in a few seconds; if it stays so, look at the database and the disk it is on.",
     )
 
@@ -133,7 +134,7 @@ def answer_for(error: Exception, request_line: str) -> Problem:
             return not_found(str(error) or "There is nothing here.")
         case DatabaseError() if is_trouble(error) and not isinstance(error, ProgrammingError):
             log.error("database does not answer request=%r error=%r", request_line, str(error))
-            return _database_silent()
+            return _database_silent(error)
         case _:
             log.error("request failed request=%r", request_line, exc_info=error)
             return _internal()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import Any
 
 import redis
+from django.conf import settings
 from django.db import Error as DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
@@ -18,6 +20,8 @@ from .redis import age_of, find_problem
 
 router = Router(tags=["health"])
 
+LEAST_FREE = 16 << 20
+"""Bytes on the disk of the data folder."""
 STILL_S = 10.0
 """A part that turns every second and has not done so for that long stands still."""
 
@@ -34,6 +38,7 @@ class Health(Schema):
     redis: Part
     ingest: Part
     celery: Part
+    disk: Part
 
 
 def _look(name: str, question: Any, error: type[Exception]) -> Part:
@@ -56,9 +61,17 @@ def look() -> Health:
     bus = Part(ok=problem is None, says=problem or "Redis answers.")
     ingest = _moves("Ingest", streams.INGEST, "what nodes report is not taken in, and pages show old news")
     celery = _moves("Celery", streams.CELERY, "no job is placed; running ones are watched as ever")
-    parts = (database, bus, ingest, celery)
-    return Health(
-        ok=all(part.ok for part in parts), database=database, redis=bus, ingest=ingest, celery=celery
+    parts = {"database": database, "redis": bus, "ingest": ingest, "celery": celery, "disk": _disk()}
+    return Health(ok=all(part.ok for part in parts.values()), **parts)
+
+
+def _disk() -> Part:
+    """Of the data folder of this process."""
+    free = shutil.disk_usage(settings.DATA).free
+    if free >= LEAST_FREE:
+        return Part(ok=True, says=f"{free >> 20} MiB are free on the disk of {settings.DATA}.")
+    return Part(
+        ok=False, says=f"The disk of {settings.DATA} is full: {free >> 20} MiB are free. Make room there."
     )
 
 

@@ -85,7 +85,7 @@ class Daemon:
         requests = Requests(connect(config.redis_url), config.name, config.data)
         # Adopting comes first, so that the first heartbeat already tells the slots that are free.
         self._supervisor.adopt_all()
-        self._loop(lambda: self._disk.step(stopping), "disk")
+        self._loop(lambda: self._disk.step(stopping), "watch of the disk")
         self._loop(heartbeat.step, "heartbeat")
         self._ship()
         self._loop(self._supervisor.step, "supervisor")

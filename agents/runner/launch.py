@@ -17,6 +17,7 @@ from typing import Any
 
 from ..bundle import Bundle
 from ..journal import Journal
+from ..output import forgive_full_disks
 from ..procs import ref_of_child
 from ..wire import streams
 from ..wire.events import RunnerFinished, RunnerStarted
@@ -24,7 +25,6 @@ from ..wire.spec import RdzvConf, SpecError, StartMessage, read_rdzv_conf
 from .command import environment
 from .ending import Ending, say_fault
 from .endpoint import StoreError, join_endpoint, listen, port_of, split_endpoint
-from .output import forgive_full_disks
 from .stopping import StopRequest, StopRequested
 
 

@@ -217,7 +217,7 @@ def _assert_backs_off(tried: list[float], lasted_s: float) -> None:
     gaps = [after - before for before, after in pairwise(tried)]
     print(f"tried {len(tried)} times in {lasted_s:.0f} s: {[round(gap, 2) for gap in gaps]}")  # noqa: T201
     assert 4 < len(tried) < lasted_s + 5
-    assert statistics.median(gaps[-3:]) > 2 * gaps[0]
+    assert statistics.median(gaps[-3:]) > 1.5 * min(gaps[:2])
     assert max(gaps[3:]) - min(gaps[3:]) > 0.02, "without jitter all tabs come back in one moment"
 
 

@@ -28,7 +28,7 @@ WORDS = {
     "node-1": "--name node-1 ",
     "node-2": "--name node-2 ",
     "node-3": "--name node-3 ",
-    "supervisor": "supervisor.supervisord",
+    "supervisor": "webapp.stack.supervisord",
 }
 """What tells a program's command line from the others'."""
 

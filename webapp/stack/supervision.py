@@ -14,7 +14,7 @@ from typing import Any
 
 from supervisor.xmlrpc import SupervisorTransport
 
-from .options import StackOptions
+from .options import ROOT, StackOptions
 from .programs import supervisor_config
 from .secret_files import write_private
 from .valkey import ValkeyServer
@@ -23,6 +23,7 @@ SOCKET_PATH_LIMIT = 90
 """The kernel allows 108 bytes; the supervisor adds its process id while it opens the socket."""
 
 PR_SET_PDEATHSIG = 1
+SUPERVISORD = "webapp.stack.supervisord"
 
 
 def _end_with_parent() -> None:
@@ -55,8 +56,8 @@ class Supervisor:
         """Start it in a session of its own, so that a Ctrl-C in the terminal reaches only us."""
         with self._options.log_of("supervisor-output").open("ab") as output:
             self._process = subprocess.Popen(
-                [self._options.python, "-m", "supervisor.supervisord", "-c", str(self._config)],
-                cwd=self._options.data,
+                [self._options.python, "-m", SUPERVISORD, str(self._options.data), "-c", str(self._config)],
+                cwd=ROOT,
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
                 stdout=output,

@@ -19,6 +19,9 @@ class Line implements Socket {
   pulse(values: object = {}) {
     this.say({ type: "pulse", server_time: new Date().toISOString(), redis: true, ingest_age_s: 0.2, ...values });
   }
+  snapshot() {
+    this.say({ type: "snapshot", topic: "job:1", n: 1, data: {} });
+  }
   breakOff() {
     this.onclose?.call(this as unknown as WebSocket, {} as CloseEvent);
   }
@@ -47,6 +50,7 @@ beforeEach(() => {
   live.start();
   live.subscribe("job:1");
   line().greet();
+  line().snapshot();
 });
 
 afterEach(() => {
@@ -63,7 +67,7 @@ test("a frame that is missing asks for a snapshot, and nothing is taken in until
   expect(changes.map((frame) => frame.n)).toEqual([2]);
   line().say({ type: "snapshot", topic: "job:1", n: 1, data: {} });
   line().say(change(2));
-  expect(snapshots).toHaveLength(2);
+  expect(snapshots).toHaveLength(3);
   expect(changes.map((frame) => frame.n)).toEqual([2, 2]);
 });
 
@@ -83,6 +87,10 @@ test("a lost connection is opened again and its topics are subscribed anew", () 
   vi.advanceTimersByTime(200);
   expect(lines).toHaveLength(2);
   line().greet();
+  expect(live.status().kind).toBe("stale");
+  line().pulse();
+  expect(live.status().kind).toBe("stale");
+  line().snapshot();
   expect(live.status().kind).toBe("live");
   expect(line().sent).toEqual([{ type: "subscribe", topic: "job:1" }]);
 });
@@ -140,6 +148,14 @@ test("each failure to connect waits longer, two seconds at most", () => {
     waits.push(waitAfterBreak());
   }
   expect(waits).toEqual([200, 400, 800, 1600, 2000, 2000, 2000, 2000]);
+});
+
+test("a topic that is refused is not waited for", () => {
+  line().breakOff();
+  vi.advanceTimersByTime(200);
+  line().greet();
+  line().say({ type: "refused", topic: "job:1", what: "There is no job 1.", reason: "unknown_topic" });
+  expect(live.status().kind).toBe("live");
 });
 
 test("a hub that is silent for six seconds is not live since its last word", () => {

@@ -51,6 +51,9 @@ export class Live {
   private readonly seen = new Map<string, number>();
   private readonly listeners = new Set<() => void>();
   private current: LiveStatus = { kind: "connecting" };
+  /** Why nothing can be live although the hub is heard. */
+  private trouble: string | null = null;
+  private ingestAgeS: number | null = null;
   private wasLost = false;
   private wasSilent = false;
   private outdated = false;
@@ -170,12 +173,18 @@ export class Live {
         if (!this.holders.has(frame.topic)) return;
         this.seen.set(frame.topic, frame.n);
         this.sink.snapshot(frame);
+        this.settle();
         return;
       case "change":
         this.change(frame);
         return;
+      case "refused":
+        // There is nothing to wait for.
+        if (this.holders.has(frame.topic)) this.seen.set(frame.topic, 0);
+        this.settle();
+        return;
       default:
-        // "refused", and kinds that a later hub may add.
+        // Kinds that a later hub may add.
         return;
     }
   }
@@ -195,10 +204,19 @@ export class Live {
 
   private pulse(serverTime: string, redis: boolean, ingestAgeS: number | null, problem?: string | null): void {
     setServerTime(serverTime);
-    if (!redis) this.goStale(problem ?? "The hub does not reach its Redis.");
-    else if (ingestAgeS !== null && ingestAgeS > INGEST_STALE_S) this.goStale("The hub's ingest does not turn.");
-    else this.become({ kind: "live", ingestAgeS });
+    this.ingestAgeS = ingestAgeS;
+    if (!redis) this.trouble = problem ?? "The hub does not reach its Redis.";
+    else if (ingestAgeS !== null && ingestAgeS > INGEST_STALE_S) this.trouble = "The hub's ingest does not turn.";
+    else this.trouble = null;
+    this.settle();
     this.heardAt = Date.now();
+  }
+
+  /** What is shown is old until each topic has brought its snapshot, although the hub is heard again. */
+  private settle(): void {
+    if (this.trouble !== null) this.goStale(this.trouble);
+    else if (this.current.kind === "live" || [...this.holders.keys()].every((topic) => this.seen.has(topic)))
+      this.become({ kind: "live", ingestAgeS: this.ingestAgeS });
   }
 
   private change(frame: ChangeFrame): void {

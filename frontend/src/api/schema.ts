@@ -483,6 +483,7 @@ export interface components {
         Health: {
             celery: components["schemas"]["Part"];
             database: components["schemas"]["Part"];
+            disk: components["schemas"]["Part"];
             ingest: components["schemas"]["Part"];
             /** Ok */
             ok: boolean;

@@ -1,4 +1,4 @@
-"""The runner's own stdout and stderr: a full disk must not end a job for want of a line in a log."""
+"""A process's own stdout and stderr: a full disk must not end it for want of a line in a log."""
 
 from __future__ import annotations
 

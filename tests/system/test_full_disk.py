@@ -1,0 +1,83 @@
+"""The hub on a full disk: it says so, training goes on, and everything is there once there is room."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.system.evidence import assert_each_record_once
+from tests.system.jobs import Json, job, kill, launch_char_lm, stop, wait_command, wait_job
+from tests.system.stack import Stack, run_stack
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk")
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256m", "none", str(folder)], check=True)
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@pytest.fixture
+def cramped(small_disk: Path) -> Iterator[Stack]:
+    with run_stack(small_disk, nodes=2) as stack:
+        yield stack
+
+
+def fill(disk: Path) -> None:
+    """Take all room, and what is given up meanwhile."""
+    with (disk / "filler").open("ab", buffering=0) as file:
+        try:
+            while True:
+                file.write(b"\0" * 4096)
+        except OSError:
+            return
+
+
+def health(api: httpx.Client) -> Json:
+    found: Json = api.get("/api/health").json()
+    return found
+
+
+def step_of(api: httpx.Client, job_id: int) -> int:
+    return max(w["step"] or 0 for w in job(api, job_id)["workers"])
+
+
+def test_a_full_disk_is_named_ends_nothing_and_loses_nothing(
+    cramped: Stack, small_disk: Path, tmp_path: Path
+) -> None:
+    with cramped.client("olga", "operator") as api:
+        job_id = launch_char_lm(api, tmp_path / "checkpoints", nproc_per_node=1)
+        seen = wait_job(api, job_id, "the job to train", state="training", world_size=2)
+        supervisor = cramped.process_of("supervisor")
+        assert supervisor is not None
+
+        def refused() -> str | None:
+            fill(small_disk)
+            answer = kill(api, seen, 1)
+            return answer.text if answer.status_code == 503 else None
+
+        assert "disk is full" in wait_until(refused, 40, "the hub to refuse for want of room")
+        assert "is full" in health(api)["disk"]["says"]
+        assert supervisor.is_running()
+
+        (small_disk / "filler").unlink()
+        wait_until(lambda: health(api)["ok"], 60, "everything to be well again")
+        before = step_of(api, job_id)
+        wait_until(lambda: step_of(api, job_id) > before, 30, "newer steps to be told")
+        now = job(api, job_id)
+        killed = kill(api, now, 1)
+        assert wait_command(api, killed.json()["id"])["state"] == "done"
+        wait_job(api, job_id, "the job to come back", round=now["round"] + 1, state="training")
+        assert supervisor.is_running()
+        stop(api, job_id)
+        assert_each_record_once(cramped)
