@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
+import time
 from typing import Any
 
 from django.db import Error as DatabaseError
@@ -15,6 +18,9 @@ from .database import is_trouble
 from .schemas import ErrorAnswer, Fault
 
 log = logging.getLogger("regroup.web")
+
+SAY_AGAIN_S = 60.0
+_said: dict[str, float] = {}
 
 
 class Problem(Exception):
@@ -119,6 +125,32 @@ def problem_of_status(status: int, method: str, path: str) -> Problem:
             )
 
 
+def has_no_file_left() -> bool:
+    """Whether this process, or the machine, has too many open files: SQLite for one does not tell."""
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
+    except OSError as error:
+        return error.errno in (errno.EMFILE, errno.ENFILE)
+    return False
+
+
+def _no_file_left() -> Problem:
+    return Problem(
+        503,
+        "too_many_open_files",
+        "The web process has too many open files, so that it cannot answer now. Training goes on.",
+        what_to_do="Raise its limit (ulimit -n, LimitNOFILE=), or have fewer pages open.",
+    )
+
+
+def _say_once(what: str) -> None:
+    """A trouble that meets every request is logged once a minute."""
+    now = time.monotonic()
+    if now - _said.get(what, -SAY_AGAIN_S) >= SAY_AGAIN_S:
+        _said[what] = now
+        log.error("%s", what)
+
+
 def answer_for(error: Exception, request_line: str) -> Problem:
     """The problem that an exception amounts to. A bug is logged here, with its traceback."""
     match error:
@@ -132,8 +164,11 @@ def answer_for(error: Exception, request_line: str) -> Problem:
             return _refused(error)
         case Http404():
             return not_found(str(error) or "There is nothing here.")
+        case DatabaseError() | OSError() if has_no_file_left():
+            _say_once("too many open files; raise the limit of this process")
+            return _no_file_left()
         case DatabaseError() if is_trouble(error) and not isinstance(error, ProgrammingError):
-            log.error("database does not answer request=%r error=%r", request_line, str(error))
+            _say_once(f"database does not answer error={str(error)!r}")
             return _database_silent(error)
         case _:
             log.error("request failed request=%r", request_line, exc_info=error)
