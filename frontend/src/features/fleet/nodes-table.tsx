@@ -1,3 +1,4 @@
+import { Fragment } from "react";
 import { Link } from "wouter";
 import type { NodeOut } from "@/api";
 import { formatBytes, plural } from "@/lib/format";
@@ -9,6 +10,8 @@ import { ClockCell } from "./clock-cell";
 import { gpuText, readFacts } from "./facts";
 import { SlotsBar } from "./slots-bar";
 import classes from "./nodes-page.module.css";
+
+const COLUMNS = 11;
 
 export function NodesTable({ nodes }: { nodes: NodeOut[] }) {
   return (
@@ -31,7 +34,14 @@ export function NodesTable({ nodes }: { nodes: NodeOut[] }) {
         </thead>
         <tbody>
           {nodes.map((node) => (
-            <NodeRow key={node.name} node={node} />
+            <Fragment key={node.name}>
+              <NodeRow node={node} />
+              {node.troubles.map((trouble) => (
+                <tr key={trouble} className={classes.trouble} data-trouble-of={node.name}>
+                  <td colSpan={COLUMNS}>{trouble}</td>
+                </tr>
+              ))}
+            </Fragment>
           ))}
         </tbody>
       </table>
@@ -52,11 +62,6 @@ function NodeRow({ node }: { node: NodeOut }) {
             {plural(node.set_aside, "record")} set aside
           </span>
         )}
-        {node.troubles.map((trouble) => (
-          <p key={trouble} className={classes.trouble} role="status">
-            {trouble}
-          </p>
-        ))}
       </td>
       <td className={table.cut}>{node.name}</td>
       <td>
