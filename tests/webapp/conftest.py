@@ -30,6 +30,11 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
 
 
 @pytest.fixture(scope="session", autouse=True)
+def quick_passwords() -> None:
+    settings.PASSWORD_HASHERS = ["tests.webapp.quick_hasher.QuickHasher"]
+
+
+@pytest.fixture(scope="session", autouse=True)
 def valkey_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with run_valkey(tmp_path_factory.mktemp("valkey")) as url:
         settings.REDIS_URL = url
