@@ -53,9 +53,10 @@ class Ledger:
         return self._write(command_id, page)
 
     def end(self, command_id: str, ended: Ended) -> None:
+        """Nobody needs the command itself any more, which may hold secrets of a job's environment."""
         with self._lock:
             page = self._waiting.get(command_id) or read_json(self._path(command_id)) or {}
-            self._write(command_id, page | {"state": "ended"} | ended.__dict__)
+            self._write(command_id, page | {"state": "ended", "body": ""} | ended.__dict__)
 
     def _write(self, command_id: str, page: dict[str, Any]) -> bool:
         try:

@@ -147,3 +147,14 @@ def test_a_command_already_ended_is_not_begun_again_after_a_restart(
     assert valkey.redis.xlen(streams.commands(agent.name)) == 2
     assert len(hub.found("command_ended", command=command.id)) == 1
     assert len(hub.found("runner_started", attempt=command.message.attempt)) == 1
+
+
+def test_the_ledger_keeps_no_environment_of_a_command_that_has_ended(agent: Agent, hub: Hub) -> None:
+    command = start_command(agent.name, env={"API_TOKEN": "s3cr3t-of-the-job"})
+    assert hub.carry_out(command)["outcome"] == "done"
+    hub.worker(command.message.attempt)
+    pages = [path.read_text() for path in (agent.data / "commands").glob("*.json")]
+    assert any(command.id in page for page in pages)
+    assert not any("s3cr3t-of-the-job" in page for page in pages)
+    assert "s3cr3t-of-the-job" not in (agent.data / "node.jsonl").read_text()
+    assert "s3cr3t-of-the-job" not in agent.bundle(command.message.attempt).journal.read_text()
