@@ -8,6 +8,7 @@ What a full disk does not take waits in memory, in order, until there is room.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import sys
@@ -116,15 +117,23 @@ class Journal:
             index = min(first_kept(lines), len(lines) - 1)
             if index <= 0:
                 return False
-            aside = self.path.with_name(f"{self.path.name}.new")
-            with aside.open("wb") as file:
-                file.write(b"".join(line.text.encode() + b"\n" for line in lines[index:]))
-                file.flush()
-                os.fsync(file.fileno())
-            aside.replace(self.path)
-            os.close(self._file)
-            self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND)
+            self._replace(b"".join(line.text.encode() + b"\n" for line in lines[index:]))
             return True
+
+    def _replace(self, data: bytes) -> None:
+        """The new file is open for what follows before it takes the place of the old one."""
+        aside = self.path.with_name(f"{self.path.name}.new")
+        file = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+        try:
+            if os.write(file, data) != len(data):
+                raise OSError(errno.ENOSPC, "the disk took only a part", str(aside))
+            os.fsync(file)
+            aside.replace(self.path)
+        except OSError:
+            os.close(file)
+            raise
+        os.close(self._file)
+        self._file = file
 
     @property
     def last_seq(self) -> int:

@@ -15,9 +15,10 @@ from agents import procs
 from agents.procs import ProcessRef
 from agents.wire.commands import KillWorker, StopRunner
 from tests.agents.node_harness import Agent, Hub, Valkey, new_id, start_command
+from tests.small_disk import NEEDS_ROOT, fill, mounted
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk")
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason=NEEDS_ROOT)
 
 TRAIN = """
 import pathlib, sys, time
@@ -29,11 +30,8 @@ for step in range(100_000):
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=48m", "none", str(folder)], check=True)
-    yield folder
-    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+    with mounted(tmp_path / "disk", size_mib=48) as folder:
+        yield folder
 
 
 @pytest.fixture
@@ -70,15 +68,11 @@ def wait_steps(steps: Path) -> None:
     wait_until(lambda: steps.exists() and int(steps.read_text() or 0) > begun + 10, 30, "the script to go on")
 
 
-def fill(disk: Path) -> Path:
-    """Take all room that there is; gives the file that does."""
+def take_all_room(disk: Path) -> Path:
+    """Gives the file that does."""
     filler = disk / f"filler-{new_id()}"
-    with filler.open("wb", buffering=0) as file:
-        try:
-            while True:
-                file.write(b"\0" * 4096)
-        except OSError:
-            return filler
+    fill(filler)
+    return filler
 
 
 def kill(attempt: str, worker: ProcessRef) -> KillWorker:
@@ -92,9 +86,9 @@ def test_on_a_full_disk_the_job_goes_on_is_killed_and_stopped_and_nothing_is_los
 ) -> None:
     attempt, worker = train(node, node_hub, steps)
     wait_until((node.data / "reserve").exists, what="the reserve on the disk")
-    fillers = [fill(small_disk)]
+    fillers = [take_all_room(small_disk)]
     wait_until(lambda: not (node.data / "reserve").exists(), what="the reserve to be given up")
-    fillers.append(fill(small_disk))
+    fillers.append(take_all_room(small_disk))
     wait_until(lambda: "is full" in str(node_hub.lease().get("troubles")), what="the lease to name the disk")
     wait_steps(steps)
     node_hub.send(kill(attempt, worker))
@@ -135,7 +129,7 @@ def test_with_too_many_open_files_training_goes_on_and_a_kill_fails_in_words(
 def test_a_disk_without_room_at_the_start_is_named(valkey: Valkey, small_disk: Path) -> None:
     data = small_disk / "node"
     data.mkdir()
-    filler = fill(small_disk)
+    filler = take_all_room(small_disk)
     command = [str(Path(sys.executable).with_name("regroup-agent")), "--redis-url", valkey.url]
     command += ["--name", "full", "--data", str(data), "--slots", "1"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)

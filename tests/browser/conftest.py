@@ -40,14 +40,19 @@ def page(chromium: Browser, stack: Stack) -> Iterator[Page]:
     assert errors == []
 
 
-@pytest.fixture
-def operator_page(page: Page, stack: Stack) -> Page:
-    """Logged in with the password of the first run."""
+def log_in(page: Page, stack: Stack) -> None:
+    """As the first operator, up to the list of jobs."""
     page.goto("/")
     page.get_by_label("Name").fill("operator")
     page.get_by_label("Password", exact=True).fill(stack.password)
     page.get_by_role("button", name="Log in").click()
     page.get_by_role("heading", name="Jobs").wait_for()
+
+
+@pytest.fixture
+def operator_page(page: Page, stack: Stack) -> Page:
+    """Logged in with the password of the first run."""
+    log_in(page, stack)
     return page
 
 

@@ -19,6 +19,7 @@ import psutil
 import pytest
 from playwright.sync_api import Browser, Page
 
+from tests.browser.conftest import log_in
 from tests.system.evidence import (
     assert_commands_closed,
     assert_each_record_once,
@@ -183,39 +184,40 @@ def chaos(tmp_path: Path) -> Iterator[Chaos]:
 
 def open_page(browser: Browser, stack: Stack) -> Page:
     page = browser.new_context(base_url=stack.url).new_page()
-    page.goto("/")
-    page.get_by_label("Name").fill("operator")
-    page.get_by_label("Password", exact=True).fill(stack.password)
-    page.get_by_role("button", name="Log in").click()
-    page.get_by_role("heading", name="Jobs").wait_for()
+    log_in(page, stack)
     return page
 
 
-def outcomes_on_disk(stack: Stack) -> dict[int, dict[str, set[str]]]:
-    """job -> attempt -> what the runners' last records say."""
-    found: dict[int, dict[str, set[str]]] = {}
+def records_by_job(stack: Stack) -> dict[int, list[Json]]:
+    """What the runners of each job have written, each journal ending with its last record."""
+    found: dict[int, list[Json]] = {}
     for source, records in on_disk(stack).items():
         if source.startswith("run/"):
-            attempt = source.split("/")[1]
-            job_id = int(attempt.partition("-")[0].removeprefix("j"))
-            last = records[-1][1]
-            assert last["kind"] == "runner_finished", f"{source} ends with {last}"
-            found.setdefault(job_id, {}).setdefault(attempt, set()).add(last["outcome"])
+            assert records[-1][1]["kind"] == "runner_finished", f"{source} ends with {records[-1][1]}"
+            job_id = int(source.split("/")[1].partition("-")[0].removeprefix("j"))
+            found.setdefault(job_id, []).extend(record for _, record in records)
     return found
 
 
-def allowed_states(job: Json, attempts: dict[str, set[str]]) -> set[str]:
-    """What a job may be called after what its runners said, and what the operator wanted."""
-    outcomes = set().union(*attempts.values())
-    if not outcomes:
-        return {"stopped"}
-    if outcomes == {"succeeded"}:
-        return {"succeeded"}
-    if job["stopped_by"] is not None:
-        return {"stopped", "succeeded"}
-    if "failed" in outcomes:
-        return {"failed", "succeeded"}
-    return {"lost", "failed", "succeeded"}
+def state_by_journals(records: list[Json], was_stopped: bool) -> str:
+    """What a job must be called after what its runners wrote, and what the operator wanted."""
+    if have_all_finished(records):
+        return "succeeded"
+    if was_stopped:
+        return "stopped"
+    outcomes = {record["outcome"] for record in records if record["kind"] == "runner_finished"}
+    return "failed" if outcomes & {"failed", "stopped"} else "lost"
+
+
+def have_all_finished(records: list[Json]) -> bool:
+    """Whether each rank of the newest round ended with 0."""
+    formed = [record for record in records if record["kind"] == "rendezvous_completed"]
+    if not formed:
+        return False
+    newest = max(formed, key=lambda record: int(record["round"]))
+    exits = [record for record in records if record["kind"] == "worker_exited"]
+    done = [exit for exit in exits if exit["round"] == newest["round"] and exit["role"] == "finished"]
+    return len(done) == int(newest["world_size"])
 
 
 def test_after_a_night_of_kills_everything_is_told_once_and_nothing_is_left(
@@ -235,12 +237,13 @@ def test_after_a_night_of_kills_everything_is_told_once_and_nothing_is_left(
     assert_nothing_left_of_jobs(stack, api, ports_before=ports)
     listed = {job["id"]: job for job in get(api, "/api/jobs?limit=500")["items"]}
     assert sorted(listed) == sorted(set(chaos.jobs)), f"after {chaos.done}"
-    on_disks = outcomes_on_disk(stack)
+    written = records_by_job(stack)
     for job_id, job in listed.items():
-        attempts = on_disks.get(job_id, {})
-        assert len(attempts) <= 1, f"job {job_id} was launched twice: {attempts}"
+        records = written.get(job_id, [])
         told = f"job {job_id} {job['name']}: {job['state_reason']} after {chaos.done}"
-        assert job["state"] in allowed_states(get(api, f"/api/jobs/{job_id}"), attempts), told
+        assert len({record["attempt"] for record in records}) <= 1, f"launched twice: {told}"
+        was_stopped = get(api, f"/api/jobs/{job_id}")["stopped_by"] is not None
+        assert job["state"] == state_by_journals(records, was_stopped), told
     assert_page_equals_api(page, api, listed)
 
 

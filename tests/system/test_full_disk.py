@@ -3,44 +3,31 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
+from tests.small_disk import NEEDS_ROOT, fill, mounted
 from tests.system.evidence import assert_each_record_once
 from tests.system.jobs import Json, job, kill, launch_char_lm, stop, wait_command, wait_job
 from tests.system.stack import Stack, run_stack
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk")
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason=NEEDS_ROOT)
 
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256m", "none", str(folder)], check=True)
-    yield folder
-    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+    with mounted(tmp_path / "disk", size_mib=256) as folder:
+        yield folder
 
 
 @pytest.fixture
 def cramped(small_disk: Path) -> Iterator[Stack]:
     with run_stack(small_disk, nodes=2) as stack:
         yield stack
-
-
-def fill(disk: Path) -> None:
-    """Take all room, and what is given up meanwhile."""
-    with (disk / "filler").open("ab", buffering=0) as file:
-        try:
-            while True:
-                file.write(b"\0" * 4096)
-        except OSError:
-            return
 
 
 def health(api: httpx.Client) -> Json:
@@ -62,7 +49,7 @@ def test_a_full_disk_is_named_ends_nothing_and_loses_nothing(
         assert supervisor is not None
 
         def refused() -> str | None:
-            fill(small_disk)
+            fill(small_disk / "filler")
             answer = kill(api, seen, 1)
             return answer.text if answer.status_code == 503 else None
 
