@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
 import logging
 import os
@@ -18,6 +19,9 @@ from .database import is_trouble
 from .schemas import ErrorAnswer, Fault
 
 log = logging.getLogger("regroup.web")
+
+# Django's log of a refused request needs it, and a process with too many open files can import nothing.
+codecs.lookup("unicode_escape")
 
 SAY_AGAIN_S = 60.0
 _said: dict[str, float] = {}

@@ -91,10 +91,14 @@ def test_on_a_full_disk_the_job_goes_on_is_killed_and_stopped_and_nothing_is_los
     fillers.append(take_all_room(small_disk))
     wait_until(lambda: "is full" in str(node_hub.lease().get("troubles")), what="the lease to name the disk")
     wait_steps(steps)
+    recorded = node_hub.lease()["seq"]
     node_hub.send(kill(attempt, worker))
     wait_until(lambda: not procs.is_alive(worker), what="the worker to be killed")
+    wait_until(lambda: node_hub.lease()["seq"] >= recorded + 2, what="the kill to be received and ended")
     refused = start_command(node.name, script=str(steps.with_name("train.py")))
     node_hub.send(refused)
+    # While the disk is full: room that comes back first would let the start be noted, and carried out.
+    wait_until(lambda: node_hub.lease()["seq"] >= recorded + 4, what="the start to be received and ended")
     for filler in fillers:
         filler.unlink()
     node_hub.wait_for("workers_started", attempt=attempt, round=2)
