@@ -6,6 +6,9 @@ NODES ?= 3
 SLOTS ?= 2
 NAME ?=
 ROLE ?=
+CASE ?=
+N ?= 10
+AGAINST ?=
 export HOST PORT DATA NODES SLOTS NAME ROLE
 # Node may live in .venv (from its wheel), so that folder comes first.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -17,11 +20,11 @@ PYTHON ?= python3
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := help
-.PHONY: help run token user install check test api clean
+.PHONY: help run token user install check test bench api clean
 
 help: ## Print what can be typed here
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 18
-	@echo "Variables: HOST=$(HOST) PORT=$(PORT) DATA=$(DATA) NODES=$(NODES) SLOTS=$(SLOTS); for token and user: NAME, ROLE"
+	@echo "Variables: HOST=$(HOST) PORT=$(PORT) DATA=$(DATA) NODES=$(NODES) SLOTS=$(SLOTS); for token and user: NAME, ROLE; for bench: CASE, N, AGAINST"
 
 run: ## Install what is missing and run Regroup here until Ctrl-C; HOST=0.0.0.0 lets other machines join
 	@$(PYTHON) tools/bootstrap.py run
@@ -48,9 +51,16 @@ test: ## The whole suite, browser tests and frontend included; the hub's tests o
 	@$(SCRATCH) .venv/bin/python -m pytest $(TESTS)
 	@$(if $(TESTS),,$(SCRATCH) .venv/bin/python -m tests.postgres .venv/bin/python -m pytest tests/webapp)
 
+bench: export CASE := $(CASE)
+bench: export N := $(N)
+bench: export AGAINST := $(AGAINST)
+bench: ## Recovery, launch and step time beside plain torchrun: make bench CASE=kill-1x2 N=20
+	@$(PYTHON) tools/bootstrap.py test >&2
+	@exec .venv/bin/python -m tests.benchmarks --case "$$CASE" -n "$$N" --against "$$AGAINST"
+
 api: ## Write openapi.json and the frontend's types anew
 	@$(PYTHON) tools/bootstrap.py check
 	@$(SCRATCH) .venv/bin/python tools/generated.py
 
 clean: ## Remove what was installed and built; the data folder stays
-	@rm -rf .venv .stamps frontend/node_modules frontend/dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis test-results
+	@rm -rf .venv .venv-bench .stamps frontend/node_modules frontend/dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis test-results

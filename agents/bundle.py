@@ -12,6 +12,10 @@
         runner.log       stdout and stderr of the runner
         lib/             the only folder of ours that workers see: regroup_report.py
         rounds/<round>/rank-<rank>/   stdout.log stderr.log error.json report.jsonl
+
+    <data>/keepers/<attempt>/
+        the same for the store keeper, on the node that keeps the attempt's store: start.json, pid.json,
+        journal.jsonl, acked.json, stopping.json, settled.json and keeper.log
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ import json
 import os
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from .procs import ProcessRef
 from .wire import streams
@@ -48,6 +52,13 @@ def read_json(path: Path) -> dict[str, Any] | None:
 
 
 class Bundle:
+    """Of a runner. That of a store keeper differs in names alone."""
+
+    HOME = "bundles"
+    """The folder of all such bundles, in the node agent's data folder."""
+    PROCESS = "runner"
+    LOG = "runner.log"
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
@@ -60,8 +71,9 @@ class Bundle:
         return self.folder / "journal.jsonl"
 
     @property
-    def runner_log(self) -> Path:
-        return self.folder / "runner.log"
+    def own_log(self) -> Path:
+        """What the process of the bundle itself says."""
+        return self.folder / self.LOG
 
     @property
     def lib(self) -> Path:
@@ -77,7 +89,6 @@ class Bundle:
 
     def create(self, message: StartMessage) -> None:
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.lib.mkdir(exist_ok=True)
         write_aside(self.folder / "start.json", to_json(message))
 
     def message(self) -> StartMessage | None:
@@ -87,21 +98,24 @@ class Bundle:
             return None
 
     @property
-    def mark(self) -> str:
+    def node(self) -> str:
         message = self.message()
-        return f"{self.attempt}/{message.node if message else '?'}"
+        return message.node if message else "?"
+
+    @property
+    def mark(self) -> str:
+        return f"{self.attempt}/{self.node}"
 
     def source(self, incarnation: int = 1) -> str:
         """Name of the journal's source."""
-        message = self.message()
-        return streams.runner_source(self.attempt, message.node if message else "?", incarnation)
+        return streams.runner_source(self.attempt, self.node, incarnation)
 
-    # -- the runner's identity --
+    # -- the identity of its process --
 
-    def write_runner(self, ref: ProcessRef) -> None:
+    def write_process(self, ref: ProcessRef) -> None:
         write_aside(self.folder / "pid.json", json.dumps(ref.__dict__))
 
-    def runner(self) -> ProcessRef | None:
+    def process(self) -> ProcessRef | None:
         values = read_json(self.folder / "pid.json")
         return None if values is None else ProcessRef(values["pid"], values["start_time"], values["boot_id"])
 
@@ -135,17 +149,53 @@ class Bundle:
         return read_json(self.folder / "settled.json")
 
 
+class KeeperBundle(Bundle):
+    HOME = "keepers"
+    PROCESS = "store keeper"
+    LOG = "keeper.log"
+
+    @property
+    def mark(self) -> str:
+        return f"{super().mark}/store"
+
+    def source(self, incarnation: int = 1) -> str:
+        return streams.keeper_source(self.attempt, self.node, incarnation)
+
+
+KINDS: tuple[type[Bundle], ...] = (Bundle, KeeperBundle)
+
+B = TypeVar("B", bound=Bundle)
+
+
+def bundle_of(kind: type[B], data: Path, attempt: str) -> B:
+    """Where the bundle of that attempt is, or is to be."""
+    return kind(data / kind.HOME / attempt)
+
+
 def find_bundle(data: Path, attempt: str) -> Bundle | None:
-    """The bundle of that attempt. A name that would lead out of the bundles' folder finds none."""
-    folder = data / "bundles" / attempt
-    if folder.parent != data / "bundles" or attempt in {"", ".", ".."}:
+    """The runner's bundle of that attempt. A name that would lead out of the bundles' folder finds none."""
+    return _find(Bundle, data, attempt)
+
+
+def find_keeper(data: Path, attempt: str) -> KeeperBundle | None:
+    """The same for the bundle of its store keeper."""
+    return _find(KeeperBundle, data, attempt)
+
+
+def _find(kind: type[B], data: Path, attempt: str) -> B | None:
+    bundle = bundle_of(kind, data, attempt)
+    if bundle.folder.parent != data / kind.HOME or attempt in {"", ".", ".."}:
         return None
-    return Bundle(folder) if (folder / "start.json").exists() else None
+    return bundle if (bundle.folder / "start.json").exists() else None
 
 
-def list_bundles(data: Path) -> list[Bundle]:
-    folder = data / "bundles"
-    if not folder.is_dir():
+def list_bundles(data: Path, *kinds: type[Bundle]) -> list[Bundle]:
+    """The bundles of these kinds; of all without any."""
+    return [bundle for kind in kinds or KINDS for bundle in _list(data / kind.HOME, kind)]
+
+
+def _list(home: Path, kind: type[Bundle]) -> list[Bundle]:
+    if not home.is_dir():
         return []
-    found = [path for path in folder.iterdir() if not path.name.startswith(".")]
-    return [Bundle(path) for path in sorted(found) if (path / "start.json").exists()]
+    found = [path for path in home.iterdir() if not path.name.startswith(".")]
+    return [kind(path) for path in sorted(found) if (path / "start.json").exists()]

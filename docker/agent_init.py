@@ -25,6 +25,8 @@ PROVEN_S = 30.0
 """A node agent that ran that long is started again after the first pause."""
 AGENT_SHARE = 0.3
 """What the node agent may take of the grace before the rest is asked to end as well."""
+KEEPER = b"/keeper/boot.py\0"
+"""In the command line of every store keeper."""
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -55,6 +57,13 @@ def children() -> list[int]:
         if int(parent) == os.getpid() and state not in "ZX":
             found.append(int(stat.parent.name))
     return found
+
+
+def keeps_store(pid: int) -> bool:
+    try:
+        return KEEPER in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:  # it has just ended
+        return False
 
 
 class Init:
@@ -123,7 +132,10 @@ class Init:
                 self._agent, self._status = None, code if code >= 0 else 128 - code
 
     def _end_all(self, asked: int) -> None:
-        """The agent, then each of the others once with SIGTERM, and when the grace is over with SIGKILL."""
+        """The agent, then each of the others once with SIGTERM, and when the grace is over with SIGKILL.
+
+        Runners leave in order only while their store is there, so its keepers come last.
+        """
         begun = time.monotonic()
         if self._agent:
             os.kill(self._agent, asked)
@@ -132,9 +144,10 @@ class Init:
         told: set[int] = set()
         while left := children():
             is_over = time.monotonic() >= begun + self._grace_s
-            for pid in left if is_over else set(left) - told:
+            due = [pid for pid in left if not keeps_store(pid)] or left
+            for pid in left if is_over else set(due) - told:
                 os.kill(pid, signal.SIGKILL if is_over else signal.SIGTERM)
-            told.update(left)
+            told.update(due)
             self._wait(0.1)
 
 

@@ -13,7 +13,13 @@ BIN = Path(sys.executable).parent
 PYTHON_OF_JOBS = "3.10"
 """The oldest Python that may run a job, and so the runner and the wire."""
 SHARED = ("bundle", "journal", "procs", "report")
-OF_THE_RUNNER = ("agents/wire", "agents/runner", *(f"agents/{name}.py" for name in SHARED))
+OF_THE_RUNNER = (
+    "agents/wire",
+    "agents/runner",
+    "agents/keeper",
+    "agents/warm",
+    *(f"agents/{name}.py" for name in SHARED),
+)
 
 CHECKS: dict[str, tuple[str, ...]] = {
     "style": ("ruff", "check", "--quiet"),

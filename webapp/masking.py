@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 MASK = "••••••"
@@ -42,12 +43,21 @@ def _mask_text(value: Any) -> Any:
 
 
 def mask(value: Any) -> Any:
-    """A copy of plain JSON values in which every ``env`` object is masked, however deep it lies."""
+    """A copy of plain JSON values in which every ``env`` and ``rdzv_conf`` is masked, at any depth."""
     if isinstance(value, list):
         return [mask(item) for item in value]
     if not isinstance(value, dict):
         return value
-    return {
-        key: mask_env(item) if key == "env" and isinstance(item, dict) else mask(item)
-        for key, item in value.items()
-    }
+    return {key: _MASKS.get(key, mask)(item) for key, item in value.items()}
+
+
+def _mask_conf(conf: Any) -> Any:
+    """Of ``rdzv_conf`` the password alone: its other keys are paths and times."""
+    hidden = {"password": MASK} if isinstance(conf, dict) and conf.get("password") else {}
+    return {**conf, **hidden} if isinstance(conf, dict) else mask(conf)
+
+
+_MASKS: dict[str, Callable[[Any], Any]] = {
+    "env": lambda env: mask_env(env) if isinstance(env, dict) else mask(env),
+    "rdzv_conf": _mask_conf,
+}

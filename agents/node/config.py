@@ -15,9 +15,10 @@ from typing import NoReturn
 from ..wire.bus import check_url
 
 SECRETS = "REGROUP_REDIS_URL"
-"""Variables whose names begin so may hold a password: no runner inherits them."""
+"""Variables whose names begin so may hold a password: no job inherits them."""
 
 RUNNER_BOOT = Path(__file__).parent.parent / "runner" / "boot.py"
+KEEPER_BOOT = Path(__file__).parent.parent / "keeper" / "boot.py"
 
 _NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")
 
@@ -39,7 +40,10 @@ class Config:
     """The default interpreter of jobs: an absolute path."""
     keep_days: float = 14.0
     """How long the bundle of an attempt, its logs among it, stays after its end."""
+    warm: bool = True
+    """Whether a process that has imported torch is kept ready for the next launch, of some 200 MB."""
     runner_boot: Path = RUNNER_BOOT
+    keeper_boot: Path = KEEPER_BOOT
 
 
 class _Parser(argparse.ArgumentParser):
@@ -65,6 +69,11 @@ _FLAGS = {
         "REGROUP_KEEP_DAYS",
         "DAYS",
         "days that the logs of an ended attempt are kept (default: 14)",
+    ),
+    "--warm": (
+        "REGROUP_WARM",
+        "on|off",
+        "keep a process with torch imported (some 200 MB), so that launches are quick (default: on)",
     ),
     "--python": ("REGROUP_PYTHON", "PATH", "default interpreter of jobs (default: the agent's own)"),
 }
@@ -96,6 +105,7 @@ def read_config(argv: Sequence[str], environ: Mapping[str, str]) -> Config:
         address=value("--address") or None,
         python=_read_python(value("--python")),
         keep_days=_read_days(value("--keep-days")),
+        warm=_read_switch("--warm", value("--warm")),
     )
 
 
@@ -152,6 +162,12 @@ def _read_days(text: str) -> float:
     if not 0 <= days <= 36500:
         raise ConfigError(f"--keep-days is {text!r}. Write a number of days, 0 or more.")
     return days
+
+
+def _read_switch(flag: str, text: str) -> bool:
+    if text not in ("", "on", "off"):
+        raise ConfigError(f"{flag} is {text!r}. Write on or off.")
+    return text != "off"
 
 
 def _read_python(text: str) -> str:

@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ..bundle import list_bundles
@@ -19,14 +20,16 @@ from .inbox import Inbox
 from .journal import NodeJournal
 from .ledger import Ledger
 from .link import connect, keep_doing, start_loop
-from .probes.facts import gather_facts
+from .probes.facts import find_addresses, gather_facts
 from .probes.gpus import find_gpus
 from .requests import Requests
 from .shipper import Shipper
+from .spawn import node_environment
 from .supervisor import Supervisor
 from .tail import needs_shipping, tail_node
 from .trimming import Trimming
 from .troubles import Troubles
+from .warm import Warm
 
 log = logging.getLogger("regroup.agent")
 
@@ -46,6 +49,12 @@ def count_slots(config: Config) -> int:
     return len(gpus)
 
 
+def _warm(config: Config) -> Warm:
+    """For jobs that bring neither an interpreter nor an environment of their own."""
+    environment = node_environment(os.environ, find_addresses(config)[0])
+    return Warm(config.python, environment, config.data)
+
+
 class Daemon:
     def __init__(self, config: Config, slots: int) -> None:
         self._config = config
@@ -59,7 +68,8 @@ class Daemon:
             connect(config.redis_url), config.name, tail_node(self._journal), self._trimming.trim_journal
         )
         self._journal.on_record = self._shipper.wake
-        self._supervisor = Supervisor(config, slots, self._journal, self._shipper.add)
+        self._warm = _warm(config) if config.warm else None
+        self._supervisor = Supervisor(config, slots, self._journal, self._shipper.add, self._warm)
         self._inbox = Inbox(connect(config.redis_url), Node(config, self._supervisor), self._journal, ledger)
         self._disk = Disk(config.data, self._troubles, self._flush)
 
@@ -95,6 +105,8 @@ class Daemon:
         self._inbox.resume()
         self._supervisor.settle_unstarted()
         self._loop(self._inbox.step, "inbox")
+        if self._warm is not None:
+            self._loop(partial(self._warm.step, stopping), "warm process")
 
     def _loop(self, step: Callable[[], None], name: str) -> threading.Thread:
         return start_loop(step, self._stopping, name, self._troubles)

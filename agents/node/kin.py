@@ -45,7 +45,7 @@ def _is_free_or_ours(worker: ProcessRef) -> bool:
 
 def recorded_workers(bundle: Bundle) -> list[ProcessRef]:
     """The workers of the newest round, as the runner recorded them; none from before the last boot."""
-    runner, record = bundle.runner(), _newest(bundle.journal)
+    runner, record = bundle.process(), _newest(bundle.journal)
     if runner is None or record is None or runner.boot_id != procs.boot_id():
         return []
     return [ProcessRef(w["pid"], w["start_time"], runner.boot_id) for w in record["workers"]]

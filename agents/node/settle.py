@@ -1,4 +1,4 @@
-"""What is done once a runner has gone: end what it left, complete its journal, note that nothing remains."""
+"""What is done once a bundle's process has gone: end what it left, complete its journal, note its end."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from ..bundle import Bundle
+from ..bundle import Bundle, KeeperBundle
 from ..journal import Journal, last_line, repair
-from ..wire.events import JournalRepaired, RunnerFinished, RunnerSettled
+from ..wire.events import JournalRepaired, KeeperFinished, RunnerFinished, RunnerSettled
 from .journal import NodeJournal
 from .kin import end_kin
 
@@ -22,12 +22,19 @@ Outcome = Literal["failed", "stopped", "unknown"]
 
 _LAST_WORDS_BYTES = 4096
 
+LAST: dict[type[Bundle], type[RunnerFinished] | type[KeeperFinished]] = {
+    Bundle: RunnerFinished,
+    KeeperBundle: KeeperFinished,
+}
+"""The record with which the journal of each kind of bundle ends."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Ending:
-    """All that is known of how a runner went."""
+    """All that is known of how the process of a bundle went."""
 
     node: str
+    what: str = "runner"
     exit_code: int | None
     """As ``subprocess`` gives it, negative for a signal. None: it was not our child."""
     was_started: bool = True
@@ -37,23 +44,20 @@ class Ending:
 
 
 def last_record(ending: Ending) -> tuple[Outcome, str]:
-    """What to write for a runner that did not write its own end."""
+    """What to write for one that did not write its own end."""
     said = f" Its last words: {ending.last_words}" if ending.last_words else ""
+    it = f"The {ending.what} on {ending.node}"
     if ending.stop_asked:
-        return "stopped", f"The runner on {ending.node} was stopped; it ended before it could say so itself."
+        return "stopped", f"{it} was stopped; it ended before it could say so itself."
     if not ending.was_started:
-        return "failed", f"The runner on {ending.node} was never started.{said}"
+        return "failed", f"{it} was never started.{said}"
     if ending.exit_code is None:
         return "unknown", (
-            f"The runner on {ending.node} ended, exit status not known: "
-            "the node agent had been started again meanwhile."
+            f"{it} ended, exit status not known: the node agent had been started again meanwhile."
         )
     if ending.exit_code < 0:
-        return "failed", f"The runner on {ending.node} was killed ({_signal_name(-ending.exit_code)})."
-    return "failed", (
-        f"The runner on {ending.node} ended with exit status {ending.exit_code} "
-        f"before it could say why.{said}"
-    )
+        return "failed", f"{it} was killed ({_signal_name(-ending.exit_code)})."
+    return "failed", (f"{it} ended with exit status {ending.exit_code} before it could say why.{said}")
 
 
 def _signal_name(number: int) -> str:
@@ -76,7 +80,7 @@ def settle(
     """
     ended, left = end_all(bundle)
     last_seq = _complete_journal(bundle, ending, journal)
-    if bundle.attempt not in journal.memory.settled:
+    if type(bundle) is Bundle and bundle.attempt not in journal.memory.settled:
         journal.record(
             RunnerSettled,
             attempt=bundle.attempt,
@@ -96,12 +100,12 @@ def _complete_journal(bundle: Bundle, ending: Ending, journal: NodeJournal) -> i
     mended = repair(bundle.journal)
     if mended.cut_bytes:
         journal.record(JournalRepaired, repaired=bundle.source(), cut_bytes=mended.cut_bytes)
-    if _has_finished(bundle.journal):
+    if _has_finished(bundle):
         return mended.last_seq
     outcome, reason = last_record(ending)
     writer = Journal(bundle.journal, bundle.source(), attempt=bundle.attempt, node=ending.node)
     try:
-        last = writer.record(RunnerFinished, outcome=outcome, reason=reason, inferred=True)
+        last = writer.record(LAST[type(bundle)], outcome=outcome, reason=reason, inferred=True)
         if not writer.flush():
             raise OSError(f"the last record of {bundle.attempt} cannot be written: {writer.problem}")
         return last.seq
@@ -109,9 +113,11 @@ def _complete_journal(bundle: Bundle, ending: Ending, journal: NodeJournal) -> i
         writer.close()
 
 
-def _has_finished(journal: Path) -> bool:
-    line = last_line(journal)
-    return line is not None and line.seq is not None and json.loads(line.text)["kind"] == "runner_finished"
+def _has_finished(bundle: Bundle) -> bool:
+    line = last_line(bundle.journal)
+    if line is None or line.seq is None:
+        return False
+    return bool(json.loads(line.text)["kind"] == LAST[type(bundle)].kind)
 
 
 def last_words(log_file: Path) -> str:

@@ -8,6 +8,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from redis import Redis
 from redis.typing import EncodableT, FieldT
@@ -43,7 +44,7 @@ class Shipper:
         self._node = node
         self._node_tail = node_tail
         self._trim = trim
-        self._bundles: dict[str, tuple[Bundle, Tail]] = {}
+        self._bundles: dict[Path, tuple[Bundle, Tail]] = {}
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._epoch: str | None = None
@@ -52,8 +53,8 @@ class Shipper:
     def add(self, bundle: Bundle) -> None:
         """Ship this bundle's journal too, from now on. From any thread."""
         with self._lock:
-            if bundle.attempt not in self._bundles:
-                self._bundles[bundle.attempt] = (bundle, tail_bundle(bundle))
+            if bundle.folder not in self._bundles:
+                self._bundles[bundle.folder] = (bundle, tail_bundle(bundle))
         self._wake.set()
 
     def wake(self) -> None:
@@ -154,10 +155,10 @@ class Shipper:
                     tail.persist()
 
     def _forget_done(self) -> None:
-        for attempt, (bundle, tail) in list(self._bundles.items()):
+        for folder, (bundle, tail) in list(self._bundles.items()):
             if self._is_done(bundle, tail):
                 with self._lock:
-                    del self._bundles[attempt]
+                    del self._bundles[folder]
 
     def _is_done(self, bundle: Bundle, tail: Tail) -> bool:
         if not bundle.folder.exists():  # it was removed for its age

@@ -1,4 +1,4 @@
-"""Starting a runner so that it outlives the daemon: its own session, files for pipes, its bundle's mark."""
+"""Starting a process so that it outlives the daemon: its own session, files for pipes, its bundle's mark."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import socket
 import subprocess
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from .. import procs
@@ -16,49 +16,88 @@ from ..procs import ProcessRef
 from ..wire.spec import StartMessage
 from .config import SECRETS
 from .interface import socket_variables
-from .outcome import Refused
+from .warm import Child, Warm
 
 
-def runner_environment(agent: Mapping[str, str], message: StartMessage) -> dict[str, str]:
-    """The agent's own environment without its secrets, with the job's; the mark wins over both.
-
-    The node's network interface is named to the workers where neither names one.
-    """
+def node_environment(agent: Mapping[str, str], address: str) -> dict[str, str]:
+    """The agent's own environment without its secrets; the network interface is named where it does not."""
     inherited = {key: value for key, value in agent.items() if not key.startswith(SECRETS)}
-    mark = {procs.MARK: f"{message.attempt}/{message.node}"}
-    return socket_variables(message.local_addr) | inherited | message.spec.env | mark
+    return socket_variables(address) | inherited
 
 
-def spawn_runner(
-    bundle: Bundle, message: StartMessage, python: str, boot: Path, store: socket.socket | None
-) -> subprocess.Popen[bytes]:
-    """Start it and note at once who it is. Killed in between, the next daemon finds it by its mark.
+def job_environment(agent: Mapping[str, str], message: StartMessage) -> dict[str, str]:
+    """The same with the job's own, which wins."""
+    return node_environment(agent, message.local_addr) | message.spec.env
 
-    Raises:
-        OSError: the interpreter cannot be executed.
+
+def environment_of(bundle: Bundle, agent: Mapping[str, str], message: StartMessage) -> dict[str, str]:
+    """The same for the bundle's process, whose mark wins over both."""
+    return job_environment(agent, message) | {procs.MARK: bundle.mark}
+
+
+@dataclass(frozen=True)
+class Started:
+    """``ref`` is None where the interpreter cannot be executed, as the bundle's own log says."""
+
+    ref: ProcessRef | None = None
+    process: subprocess.Popen[bytes] | Child | None = None
+    """Tells the exit status, where that can be known."""
+
+
+def start(
+    bundle: Bundle,
+    message: StartMessage,
+    python: str,
+    boot: Path,
+    warm: Warm | None = None,
+    store: socket.socket | None = None,
+) -> Started:
+    """Start the bundle's process and note at once who it is. ``store`` is handed to it.
+
+    Killed in between, the next daemon finds it by its mark.
     """
+    child = None
+    if warm is not None:
+        environment = job_environment(os.environ, message)
+        child = warm.fork(bundle, python, environment, boot, store)
+    # Where the warm process died while it was asked, it may have done it all the same.
+    ref = child.ref if child else find_unrecorded(bundle) if warm is not None else None
+    if ref is not None:
+        bundle.write_process(ref)
+        return Started(ref, child)
+    process = _spawn(bundle, message, python, boot, store)
+    return Started(bundle.process(), process) if process else Started()
+
+
+def _spawn(
+    bundle: Bundle, message: StartMessage, python: str, boot: Path, store: socket.socket | None
+) -> subprocess.Popen[bytes] | None:
     command = [python, str(boot), str(bundle.folder)]
     if store is not None:
         command += ["--store-fd", str(store.fileno())]
-    with bundle.runner_log.open("ab") as output:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            cwd=bundle.folder,
-            env=runner_environment(os.environ, message),
-            pass_fds=() if store is None else (store.fileno(),),
-            start_new_session=True,
-        )
-    bundle.write_runner(procs.ref_of_child(process.pid))
+    try:
+        with bundle.own_log.open("ab") as output:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                cwd=bundle.folder,
+                env=environment_of(bundle, os.environ, message),
+                pass_fds=() if store is None else (store.fileno(),),
+                start_new_session=True,
+            )
+    except OSError as error:
+        bundle.own_log.write_text(f"{python} could not be executed: {error}\n")
+        return None
+    bundle.write_process(procs.ref_of_child(process.pid))
     return process
 
 
-def find_unrecorded_runner(bundle: Bundle) -> ProcessRef | None:
-    """The runner of a daemon that was killed between starting it and noting its pid.
+def find_unrecorded(bundle: Bundle) -> ProcessRef | None:
+    """The process of a daemon that was killed between starting it and noting its pid.
 
-    Its workers carry the same mark, but only the runner was given the bundle's folder.
+    Workers carry the same mark as their runner, but only the runner was given the bundle's folder.
     """
     folder = os.fsencode(bundle.folder)
     for ref in procs.find_marked(bundle.mark):
@@ -66,35 +105,3 @@ def find_unrecorded_runner(bundle: Bundle) -> ProcessRef | None:
             if folder in Path(f"/proc/{ref.pid}/cmdline").read_bytes().split(b"\0"):
                 return ref
     return None
-
-
-def open_store(message: StartMessage) -> tuple[StartMessage, socket.socket | None]:
-    """For a store host whose port is left open: a listening socket, and the message with its real endpoint.
-
-    Raises:
-        Refused: this node has no such address.
-    """
-    host, _, port = message.endpoint.rpartition(":")
-    if not message.hosts_store or port != "0":
-        return message, None
-    try:
-        store = _listen(message.local_addr)
-    except OSError as error:
-        raise Refused(
-            f"{message.node} cannot host the store on {message.local_addr}: {error.strerror}. "
-            "Start its node agent with an --address that belongs to this machine."
-        ) from error
-    return replace(message, endpoint=f"{host}:{store.getsockname()[1]}"), store
-
-
-def _listen(address: str) -> socket.socket:
-    """A listening TCP socket on a free port."""
-    family, kind, protocol, _, where = socket.getaddrinfo(address, 0, type=socket.SOCK_STREAM)[0]
-    listener = socket.socket(family, kind, protocol)
-    try:
-        listener.bind(where)
-        listener.listen(1024)
-    except OSError:
-        listener.close()
-        raise
-    return listener

@@ -1,6 +1,6 @@
 """What a node forgets, and when: never a record that the hub's database does not have.
 
-Bundles go some days after their runner has ended; the node's own journal is cut down to its last
+Bundles go some days after their process has ended; the node's own journal is cut down to its last
 line once it has grown and everything in it is acknowledged; pages of the ledger go after a day.
 """
 
@@ -13,7 +13,7 @@ import threading
 import time
 from pathlib import Path
 
-from ..bundle import Bundle, find_bundle, list_bundles
+from ..bundle import KINDS, Bundle, find_bundle, find_keeper, list_bundles
 from ..journal import Line
 from .journal import NodeJournal
 from .ledger import Ledger
@@ -50,13 +50,17 @@ class Trimming:
         for bundle in list_bundles(self._data):
             if self._is_over(bundle):
                 bundle.folder.rename(bundle.folder.with_name(f"{GONE}{bundle.attempt}"))
-                log.info("bundle is removed attempt=%s", bundle.attempt)
-        for left in (self._data / "bundles").glob(f"{GONE}*"):
-            shutil.rmtree(left, ignore_errors=True)
+                log.info("bundle is removed of=%s attempt=%s", bundle.PROCESS, bundle.attempt)
+        for kind in KINDS:
+            for left in (self._data / kind.HOME).glob(f"{GONE}*"):
+                shutil.rmtree(left, ignore_errors=True)
 
     def _is_over(self, bundle: Bundle) -> bool:
         if not bundle.is_settled() or needs_shipping(bundle):
             return False
+        keeper = find_keeper(self._data, bundle.attempt)
+        if keeper is not None and not keeper.is_settled():
+            return False  # by the runner's bundle it is known that the keeper is needed
         return time.time() - bundle.settled_at() >= self._keep_s
 
     # -- the node's own journal --

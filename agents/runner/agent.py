@@ -26,14 +26,19 @@ from ..wire.events import (
 )
 from ..wire.spec import StartMessage
 from .budget import Settlement, Standing, claim_of, is_overspent, must_give_up, settle
-from .command import tied_command
+from .command import command
 from .destinations import Destinations
+from .preload.handlers import starting
+from .preload.server import CannotFork, ForkServer
 from .rendezvous.handler import Formed, Handler
 from .sentences import cannot_pay, cannot_pay_either, facts_of, stuck
 from .stopping import StopRequest
 from .tail import Tail
 from .workers import Ended, Workers, name_processes
 
+NO_SLEEP_S = 1e-9
+"""torch's loop sleeps before each look, and takes no 0; the waiting is in ``_monitor_workers``."""
+FORK_SERVER_AFTER_S = 2.0
 CAUSE_S = 0.3
 """How long a failure whose cause is not seen yet may wait for it to show."""
 IDENTICAL = "TORCH_ELASTIC_WORKER_IDENTICAL"
@@ -52,17 +57,19 @@ class Agent(LocalElasticAgent):
         handler: Handler,
         stop: StopRequest,
         earlier: Agent | None = None,
+        fork_server: ForkServer | None = None,
         exit_barrier_s: float = 24 * 3600.0,
     ) -> None:
         spec = _worker_spec(message, handler)
         self._destinations = Destinations(bundle)
         super().__init__(spec, self._destinations, exit_barrier_timeout=exit_barrier_s)
         self._message, self._bundle, self._journal = message, bundle, journal
-        self._handler, self._stop = handler, stop
+        self._handler, self._stop, self._fork_server = handler, stop, fork_server
         self.tail = Tail(bundle, journal)
         self._workers = Workers({}, {}, {})
         self._finished: RunResult | None = None
         self._finished_at = 0.0
+        self._started_at = 0.0
         self._claim: Claim | None = None
         self._restart_cause: Cause = "start"
         self._spent: dict[str, int] = {message.node: message.spent}
@@ -130,6 +137,7 @@ class Agent(LocalElasticAgent):
             charged=settlement.charged,
             claims=settlement.claims,
             store=formed.store,
+            absent=formed.absent,
         )
 
     def _assign_worker_ranks(
@@ -155,12 +163,37 @@ class Agent(LocalElasticAgent):
         ranks = [worker.global_rank for worker in worker_group.workers]
         self._journal.record(WorkersStarting, round=self.round, ranks=tuple(ranks))
         self._is_in_round = True
-        pids: dict[int, Any] = super()._start_workers(worker_group)
+        pids = self._start_processes(worker_group)
         self._workers = self._name_workers(worker_group)
         refs = tuple(self._workers.refs.values())
         self._journal.record(WorkersStarted, round=self.round, workers=refs)
         self.tail.watch(self.round, ranks)
         return pids
+
+    def _start_processes(self, group: WorkerGroup) -> dict[int, Any]:
+        try:
+            with starting(self._ready_fork_server()):
+                pids: dict[int, Any] = super()._start_workers(group)
+        except CannotFork as problem:
+            raise GivenUp(str(problem)) from problem
+        return pids
+
+    def _ready_fork_server(self) -> ForkServer | None:
+        """None: workers are executed. A fork server that begins only now would keep them waiting."""
+        self._started_at = time.monotonic()
+        server = self._fork_server
+        return server if server is not None and server.has_begun else None
+
+    def _begin_fork_server(self) -> None:
+        """For the restarts to come, once the first workers have had the machine for their own imports."""
+        server = self._fork_server
+        if server is None or server.has_begun or time.monotonic() - self._started_at < FORK_SERVER_AFTER_S:
+            return
+        try:
+            server.begin()
+        except OSError as error:
+            print(f"the fork server cannot be started, it is tried again: {error}", flush=True)
+            self._started_at = time.monotonic()
 
     def _name_workers(self, group: WorkerGroup) -> Workers:
         handlers = self._pcontext.subprocess_handlers  # type: ignore[union-attr]
@@ -201,7 +234,9 @@ class Agent(LocalElasticAgent):
     # -- watching workers --
 
     def _monitor_workers(self, worker_group: WorkerGroup) -> RunResult:
+        self._workers.wait(self._message.spec.monitor_interval_s, self._stop.fileno())
         self._stop.check()
+        self._begin_fork_server()
         self._record_exits(self._workers.look())
         if self._workers.has_failed():
             return self._fail(worker_group)
@@ -236,18 +271,20 @@ class Agent(LocalElasticAgent):
         while self._workers.is_running() and time.monotonic() < deadline:
             if any(ended.role == "cause" for ended in self._workers.ended.values()):
                 return
-            time.sleep(0.02)
+            self._workers.wait(deadline - time.monotonic())
             self._record_exits(self._workers.look())
 
     def _claim_now(self) -> Claim:
         ended = self._workers.ended.values()
+        if self._first_failure().is_lost:
+            return Claim(node=self._message.node, role="cause", at=self._first_failure().at)
         roles = {one.worker.rank: one.role for one in ended}
         return claim_of(self._message.node, roles, self._first_failure().at)
 
     def _first_failure(self) -> Ended:
-        """The first cause, else the first that lost a peer."""
-        order = {"cause": 0, "peer_lost": 1}
-        return min(self._workers.ended.values(), key=lambda one: (order.get(one.role, 2), one.at))
+        """The first cause, else the end of the fork server, else the first that lost a peer."""
+        order = {"cause": 0, "unknown": 1, "peer_lost": 2}
+        return min(self._workers.ended.values(), key=lambda one: (order.get(one.role, 3), one.at))
 
     def _finish(self, group: WorkerGroup) -> RunResult:
         """The exit barrier, kept inside torch's loop: a node that must re-form finds this one listening."""
@@ -272,7 +309,7 @@ class Agent(LocalElasticAgent):
 
 def _worker_spec(message: StartMessage, handler: Handler) -> WorkerSpec:
     program: Callable[..., Any] | str
-    program, *args = tied_command(message.spec)
+    program, *args = command(message.spec)
     return WorkerSpec(
         role="default",
         local_world_size=message.spec.nproc_per_node,
@@ -280,5 +317,5 @@ def _worker_spec(message: StartMessage, handler: Handler) -> WorkerSpec:
         entrypoint=program,
         args=tuple(args),
         max_restarts=message.spec.max_restarts,
-        monitor_interval=message.spec.monitor_interval_s,
+        monitor_interval=NO_SLEEP_S,
     )

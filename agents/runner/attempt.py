@@ -7,9 +7,7 @@ import os
 import sys
 import time
 import traceback
-from dataclasses import dataclass
 
-from torch._C._distributed_c10d import TCPStore
 from torch.distributed import DistError
 from torch.distributed.elastic.agent.server.api import RunResult, WorkerState
 from torch.distributed.elastic.multiprocessing import SignalException
@@ -22,58 +20,51 @@ from torch.distributed.elastic.rendezvous import (
 from ..bundle import Bundle
 from ..journal import Journal
 from ..wire.events import RendezvousJoined
-from ..wire.spec import RdzvConf, StartMessage
+from ..wire.rdzv import RdzvConf
+from ..wire.spec import StartMessage
 from .agent import Agent, GivenUp
 from .command import CannotStart, check_files
 from .destinations import TORCH_SIGNALS
 from .ending import Ending, say_fault
-from .endpoint import StoreError, is_gone, join_endpoint, wait_reachable
+from .endpoint import StoreError
+from .keeper_watch import KeeperWatch
+from .preload.server import ForkServer
 from .rendezvous.handler import Handler
-from .rendezvous.store import connect_store, host_store
+from .rendezvous.meeting import Meeting, Venue
 from .stopping import StopRequest, StopRequested
 
 SUCCEEDED = "all ranks ended with 0"
 BACK_S = 60.0
 """How long a node that cannot reach the store's host any more tries to find it again, or ``join_timeout``."""
 LOOK_AGAIN_S = 0.2
-ALONE_S = 10.0
-"""How long the node that hosts the store waits, beyond the grace of workers, for the others to go."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where the attempt's store is. ``listen_fd`` only where this runner hosts it."""
-
-    host: str
-    port: int
-    listen_fd: int | None
-
-
-def _open_store(place: Place, conf: RdzvConf, stop: StopRequest) -> TCPStore:
-    if place.listen_fd is None:
-        wait_reachable(place.host, place.port, conf.join_timeout, stop.pause)
-        return connect_store(place.host, place.port, conf.read_timeout)
-    return host_store(place.host, place.listen_fd, conf.read_timeout)
 
 
 class Attempt:
     def __init__(
-        self, message: StartMessage, bundle: Bundle, journal: Journal, conf: RdzvConf, stop: StopRequest
+        self,
+        message: StartMessage,
+        bundle: Bundle,
+        journal: Journal,
+        conf: RdzvConf,
+        stop: StopRequest,
+        fork_server: ForkServer | None = None,
     ) -> None:
         self._message, self._bundle, self._journal = message, bundle, journal
-        self._conf, self._stop = conf, stop
+        self._conf, self._stop, self._fork_server = conf, stop, fork_server
         self._back_s = min(BACK_S, conf.join_timeout)
+        self._keeper = KeeperWatch(bundle, message)
+        self._meeting: Meeting | None = None
         self._handler: Handler | None = None
         self._agent: Agent | None = None
         # torch would put its own handlers over ours; it is given a signal that nobody sends.
         os.environ[TORCH_SIGNALS] = "SIGRTMAX"
 
-    def run(self, place: Place) -> Ending:
+    def run(self, venue: Venue) -> Ending:
         """Take part until the attempt is over for this node, and leave it in order."""
-        ending = self._run(place)
+        ending = self._run(venue)
         if self._agent is not None:
             self._agent.tail.flush()
-        self._leave(ending, hosts=place.listen_fd is not None)
+        self._leave(ending)
         return ending
 
     @property
@@ -88,14 +79,13 @@ class Attempt:
             "torch_counter": agent.torch_counter,
         }
 
-    def _run(self, place: Place) -> Ending:
+    def _run(self, venue: Venue) -> Ending:
         try:
-            store = _open_store(place, self._conf, self._stop)
-            self._open_handler(store)
+            self._enter(venue)
             check_files(self._message.spec, self._message.node)
             if self._message.spec.workdir:
                 os.chdir(self._message.spec.workdir)
-            return self._take_part(place)
+            return self._take_part(venue)
         except StopRequested as request:
             return Ending("stopped", str(request))
         except SignalException as request:
@@ -110,50 +100,61 @@ class Attempt:
             return Ending("failed", self._say_timeout(), is_ours=True)
         except (RendezvousConnectionError, DistError):
             traceback.print_exc(file=sys.stderr)
-            return Ending("failed", self._say_store_lost(place))
+            return Ending("failed", self._say_lost(venue))
         except Exception as error:  # noqa: BLE001 - whatever it is, the other nodes must be told
             traceback.print_exc(file=sys.stderr)
             return Ending("failed", say_fault(error), is_ours=True)
 
-    def _open_handler(self, store: TCPStore) -> Handler:
-        self._handler = Handler(store, self._message, self._conf, self._stop.pause, self._record_joined)
+    def _enter(self, venue: Venue) -> Handler:
+        meeting = venue.open(self._message.attempt, self._wait_for_store)
+        self._meeting = meeting
+        self._handler = Handler(meeting, self._message, self._conf, self._stop.pause, self._record_joined)
         return self._handler
 
-    def _take_part(self, place: Place) -> Ending:
+    def _wait_for_store(self, seconds: float) -> None:
+        self._stop.pause(seconds)
+        self._keeper.check()
+
+    def _take_part(self, venue: Venue) -> Ending:
         """Train until the end. A node that loses the others from sight ends its workers and joins anew."""
         assert self._handler is not None
         handler, earlier = self._handler, None
         while True:
-            agent = Agent(self._message, self._bundle, self._journal, handler, self._stop, earlier)
+            agent = Agent(
+                *(self._message, self._bundle, self._journal, handler, self._stop, earlier, self._fork_server)
+            )
             self._agent = earlier = agent
             try:
                 return self._ending_of(agent.run())
             except (RendezvousConnectionError, DistError):
-                if place.listen_fd is not None:
-                    raise
                 traceback.print_exc(file=sys.stderr)
                 agent.abandon_round()
-                handler = self._find_others_again(place, handler)
+                handler = self._find_others_again(venue, handler)
 
-    def _find_others_again(self, place: Place, handler: Handler) -> Handler:
-        """A fresh way into the rendezvous, once the store's host is reached again.
+    def _find_others_again(self, venue: Venue, handler: Handler) -> Handler:
+        """A fresh way into the rendezvous, once what keeps it is reached again.
 
         Raises:
-            StoreError: it says that the store is gone, or says nothing for too long.
+            StoreError: it is certainly gone, or says nothing for too long.
         """
-        print("the store does not answer; this node tries to come back to it", flush=True)
-        lost, deadline = self._say_store_lost(place), time.monotonic() + self._back_s
+        print(f"{venue.where} does not answer; this node tries to come back to it", flush=True)
+        lost, deadline = self._say_lost(venue), time.monotonic() + self._back_s
         handler.fall_silent()
+        self._close_meeting()
         # There is nothing to leave in order, whatever ends this.
         self._handler = None
         while time.monotonic() < deadline:
             self._stop.pause(LOOK_AGAIN_S)
-            if is_gone(place.host, place.port):
+            if venue.is_gone():
                 raise StoreError(lost)
             with contextlib.suppress(StoreError, RendezvousConnectionError, DistError):
-                wait_reachable(place.host, place.port, deadline - time.monotonic(), self._stop.pause)
-                return self._open_handler(connect_store(place.host, place.port, self._conf.read_timeout))
-        raise StoreError(self._say_store_silent(place, lost))
+                return self._enter(venue)
+        raise StoreError(self._say_silent(venue, lost))
+
+    def _close_meeting(self) -> None:
+        if self._meeting is not None:
+            self._meeting.close()
+        self._meeting = None
 
     def _ending_of(self, result: RunResult | None) -> Ending:
         """``None``: torch's agent left because the rendezvous was closed while this node stood by."""
@@ -181,21 +182,22 @@ class Attempt:
             f"not join, and at least {self._message.min_nodes} nodes are needed."
         )
 
-    def _say_store_lost(self, place: Place) -> str:
-        formed = self._handler.formed if self._handler else None
-        name = formed.store_host if formed else None
-        host = f"store host {name}" if name else "host of the store"
+    def _say_lost(self, venue: Venue) -> str:
         return (
-            f"The {host} was lost: the rendezvous store at {join_endpoint(place.host, place.port)} "
-            "does not answer any more, and with it the attempt ends."
+            f"{self._who_keeps()} was lost: {venue.where} does not answer any more, "
+            "and with it the attempt ends."
         )
 
-    def _say_store_silent(self, place: Place, lost: str) -> str:
-        host = lost.partition(" was lost")[0]
-        endpoint = join_endpoint(place.host, place.port)
+    def _who_keeps(self) -> str:
+        formed = self._handler.formed if self._handler else None
+        name = formed.store_host if formed else None
+        return f"The store host {name}" if name else "What keeps the rendezvous"
+
+    def _say_silent(self, venue: Venue, lost: str) -> str:
+        keeper = lost.partition(" was lost")[0]
         return (
-            f"{host} was lost from sight: the rendezvous store at {endpoint} has not answered "
-            f"{self._message.node} for {self._back_s:.0f} s and longer. See whether that machine runs, and "
+            f"{keeper} was lost from sight: {venue.where} has not answered "
+            f"{self._message.node} for {self._back_s:.0f} s and longer. See whether its machine runs, and "
             "the network between the two."
         )
 
@@ -208,19 +210,19 @@ class Attempt:
             max_nodes=self._message.max_nodes,
         )
 
-    def _leave(self, ending: Ending, hosts: bool) -> None:
-        """Tell the others when it is over for them too; the host of the store goes last."""
+    def _leave(self, ending: Ending) -> None:
+        """Tell the others when it is over for them too, and what keeps the rendezvous when nobody is left."""
         if self._handler is None:
             return
         with contextlib.suppress(DistError):
-            if hosts or (ending.is_ours and ending.outcome == "failed"):
-                self._handler.end_attempt(f"{ending.outcome}|{self._why_for_others(ending)}")
+            why = f"{ending.outcome}|{self._why_for_others(ending)}"
+            if ending.is_ours and ending.outcome != "stopped":
+                self._handler.end_attempt(why)
             self._handler.leave()
-            if hosts:
-                grace_s = 0.0 if ending.outcome == "stopped" else self._message.spec.grace_s
-                self._handler.wait_alone(ALONE_S + grace_s)
+            self._handler.finish(why)
+        self._close_meeting()
 
     def _why_for_others(self, ending: Ending) -> str:
         if ending.outcome == "stopped":
-            return f"{self._message.node}, which hosts the rendezvous store, was {ending.reason}"
+            return f"{self._message.node} was {ending.reason}"
         return ending.reason

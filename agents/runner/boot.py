@@ -1,4 +1,4 @@
-"""The file a runner is started with: ``PYTHON boot.py BUNDLE [--store-fd N]``.
+"""The file a runner is started with: ``PYTHON boot.py BUNDLE``.
 
 It loads our package under its own name without touching ``sys.path``, so that nothing of
 ours can shadow a module of the job.
@@ -11,13 +11,14 @@ import importlib.util
 import os
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 PACKAGE = "regroup_agent"
 
 
-def load_package() -> None:
-    """Import the folder above this one as ``regroup_agent``."""
-    sys.path[:] = [entry for entry in sys.path if entry != str(Path(__file__).parent)]
+def load_package(script: str) -> None:
+    """Import the folder above this one as ``regroup_agent``. ``script``: the file that Python was given."""
+    sys.path[:] = [entry for entry in sys.path if entry != str(Path(script).parent)]
     folder = Path(__file__).resolve().parent.parent
     spec = importlib.util.spec_from_file_location(
         PACKAGE, folder / "__init__.py", submodule_search_locations=[str(folder)]
@@ -29,10 +30,15 @@ def load_package() -> None:
     spec.loader.exec_module(module)
 
 
-if __name__ == "__main__":
-    load_package()
-    code = importlib.import_module(f"{PACKAGE}.runner.launch").main(sys.argv[1:])
+def run(script: str, module: str) -> NoReturn:
+    """Give the process to ``main`` of that module of ours, and end with what it gives."""
+    load_package(script)
+    code = importlib.import_module(f"{PACKAGE}.{module}").main(sys.argv[1:])
     sys.stdout.flush()
     sys.stderr.flush()
     # The last record is written: a thread or a destructor of a library must not hold the process now.
     os._exit(code)
+
+
+if __name__ == "__main__":
+    run(__file__, "runner.launch")

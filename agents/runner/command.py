@@ -49,9 +49,9 @@ def command(spec: JobSpec) -> tuple[str, ...]:
     return (sys.executable, "-u", *what, *spec.args)
 
 
-def tied_command(spec: JobSpec) -> tuple[str, ...]:
-    """The command as it is started: the worker dies with this process."""
-    return (sys.executable, "-I", "-S", str(WORKER_BOOT), str(os.getpid()), *command(spec))
+def tied(words: tuple[str, ...]) -> tuple[str, ...]:
+    """A command as it is executed: the worker dies with this process."""
+    return (sys.executable, "-I", "-S", str(WORKER_BOOT), str(os.getpid()), *words)
 
 
 def environment(bundle: Bundle, message: StartMessage, base: dict[str, str]) -> dict[str, str]:

@@ -36,6 +36,8 @@ class Ending:
     error: WorkerError | None = None
     last_line: str = ""
     """The last line of its stderr."""
+    lost_with: str = ""
+    """How the fork server ended that took the worker along: what the worker itself did is not known then."""
 
 
 def signal_of(code: int) -> str | None:
@@ -56,6 +58,8 @@ def has_lost_peer(ending: Ending) -> bool:
 
 def role_of(ending: Ending) -> ExitRole:
     """cause, peer_lost, stopped or finished: see ``ExitRole``."""
+    if ending.lost_with:
+        return "unknown"
     if ending.code > 0 and has_lost_peer(ending):
         return "peer_lost"
     if ending.stopped_by:
@@ -86,6 +90,8 @@ def _say_code(ending: Ending) -> str:
 def say(ending: Ending) -> str:
     """The end of a worker in words: 'killed by SIGKILL', 'exited with code 1: ValueError: …'."""
     role, name = role_of(ending), signal_of(ending.code)
+    if ending.lost_with:
+        return f"ended with the fork server, which {ending.lost_with}"
     if role == "stopped":
         return f"stopped by the runner ({name or ending.stopped_by})"
     if ending.code == 0:

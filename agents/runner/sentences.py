@@ -12,7 +12,7 @@ from .workers import Ended
 def facts_of(ended: Ended) -> dict[str, Any]:
     """The fields of a ``WorkerExited`` record that say how a worker ended."""
     ending = ended.ending
-    code = ending.code if ending else None
+    code = ending.code if ending and not ending.lost_with else None
     return {
         "at": ended.at,
         "worker": ended.worker,
@@ -34,6 +34,8 @@ def describe(ended: Ended, node: str) -> str:
     """``Rank 3 on node-b was killed by SIGKILL``."""
     if ended.ending is None:
         return f"Rank {ended.worker.rank} on {node} did not end, even after SIGKILL"
+    if ended.ending.lost_with:
+        return f"The fork server on {node} {ended.ending.lost_with}"
     was = "was " if signal_of(ended.ending.code) or ended.role == "stopped" else ""
     return f"Rank {ended.worker.rank} on {node} {was}{say(ended.ending)}"
 
@@ -47,7 +49,8 @@ def cannot_pay_either(settlement: Settlement, budget: int) -> str:
     node = str(settlement.charged)
     claim = next(claim for claim in settlement.claims if claim.node == node)
     ranks = ", ".join(str(rank) for rank in claim.ranks)
-    return f"Workers failed first on {node} (rank {ranks}), and {_left(node, budget, budget)}."
+    first = f"Workers failed first on {node} (rank {ranks})" if ranks else f"The fork server on {node} ended"
+    return f"{first}, and {_left(node, budget, budget)}."
 
 
 def stuck(node: str, limit_s: float) -> str:

@@ -52,6 +52,10 @@ class StopRequest:
         if self.signal_name is not None:
             raise StopRequested(self.signal_name)
 
+    def fileno(self) -> int:
+        """Can be read once a stop was asked for."""
+        return self._read
+
     def pause(self, seconds: float) -> None:
         """Sleep, but no longer than until a stop is asked for, which is raised."""
         select.select([self._read], [], [], seconds)

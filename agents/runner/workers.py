@@ -6,22 +6,37 @@ import contextlib
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Protocol
 
 from ..procs import ref_of_child
 from ..wire.events import ExitRole, WorkerError, WorkerRef
 from ..wire.plain import now
 from .exits import Ending, role_of
+from .preload.forked import Forked
 from .tracebacks import TAIL_BYTES, from_error_file, last_exception, last_line
+from .waking import wait_readable
 
 LOOK_S = 0.02
+"""How often to look where nothing tells that a worker has ended."""
 KILL_S = 10.0
 """How long SIGKILL may take before a process is called unkillable."""
+
+
+class Process(Protocol):
+    """What is asked of a worker's process: ``subprocess.Popen`` and ``Forked`` have it."""
+
+    @property
+    def pid(self) -> int: ...
+    @property
+    def returncode(self) -> int | None: ...
+    def poll(self) -> int | None: ...
+    def send_signal(self, sig: int, /) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -35,6 +50,11 @@ class Ended:
     @property
     def role(self) -> ExitRole:
         return role_of(self.ending) if self.ending else "unknown"
+
+    @property
+    def is_lost(self) -> bool:
+        """The fork server ended and took it along."""
+        return self.ending is not None and bool(self.ending.lost_with)
 
 
 def _read_tail(path: Path) -> str:
@@ -60,19 +80,43 @@ def _read_error_file(path: Path) -> WorkerError | None:
     return error
 
 
-def name_processes(
-    processes: dict[int, subprocess.Popen[bytes]], ranks: dict[int, int]
-) -> dict[int, WorkerRef]:
+def name_processes(processes: Mapping[int, Process], ranks: dict[int, int]) -> dict[int, WorkerRef]:
     """Who they are, before anybody waits for them. Both by local rank; ``ranks`` are global."""
     return {
         local_rank: WorkerRef(
             rank=ranks[local_rank],
             local_rank=local_rank,
             pid=process.pid,
-            start_time=ref_of_child(process.pid).start_time,
+            start_time=_start_time(process),
         )
         for local_rank, process in processes.items()
     }
+
+
+def _start_time(process: Process) -> int:
+    # A forked worker is not this process's child: it may have ended and be gone by now.
+    return process.start_time if isinstance(process, Forked) else ref_of_child(process.pid).start_time
+
+
+class _Sentinel:
+    """What can be read when a worker may have ended."""
+
+    def __init__(self, process: Process) -> None:
+        self._process, self._own = process, -1
+        if not isinstance(process, Forked):
+            # Older kernels, and Pythons built on them, have none.
+            with contextlib.suppress(AttributeError, OSError):
+                self._own = os.pidfd_open(process.pid)
+
+    def fileno(self) -> int | None:
+        """None when nothing tells."""
+        if isinstance(self._process, Forked):
+            return self._process.sentinel
+        return self._own if self._own >= 0 else None
+
+    def close(self) -> None:
+        if self._own >= 0:
+            os.close(self._own)
 
 
 def _sweep(pid: int) -> None:
@@ -89,11 +133,12 @@ class Workers:
 
     def __init__(
         self,
-        processes: dict[int, subprocess.Popen[bytes]],
+        processes: Mapping[int, Process],
         refs: dict[int, WorkerRef],
         folders: dict[int, Path],
     ) -> None:
         self._processes = processes
+        self._sentinels = {local_rank: _Sentinel(process) for local_rank, process in processes.items()}
         self.refs = refs
         self._folders = folders
         self._sent: dict[int, str] = {}
@@ -119,14 +164,25 @@ class Workers:
         fresh = []
         for local_rank, process in self._processes.items():
             if local_rank not in self.ended and process.poll() is not None:
-                ended = Ended(self.refs[local_rank], self._ending(local_rank, process.returncode), now())
+                ended = Ended(self.refs[local_rank], self._ending(local_rank, process), now())
                 if ended.role != "finished":
                     _sweep(process.pid)
                 self.ended[local_rank] = ended
+                self._sentinels.pop(local_rank).close()
                 fresh.append(ended)
         return fresh
 
-    def _ending(self, local_rank: int, code: int) -> Ending:
+    def wait(self, timeout_s: float, *wake: int) -> None:
+        """Until a worker may have ended, one of ``wake`` can be read, or the time is up."""
+        fds = [sentinel.fileno() for sentinel in self._sentinels.values()]
+        tells = {fd for fd in fds if fd is not None}
+        wait_readable({*tells, *wake}, timeout_s if None not in fds else min(timeout_s, LOOK_S))
+
+    def _ending(self, local_rank: int, process: Process) -> Ending:
+        code = process.returncode
+        assert code is not None
+        if isinstance(process, Forked) and process.lost_with:
+            return Ending(code=code, lost_with=process.lost_with)
         folder = self._folders[local_rank]
         stderr = _read_tail(folder / "stderr.log") if code else ""
         error = _read_error_file(folder / "error.json") if code else None
@@ -144,7 +200,7 @@ class Workers:
             self._send(signum)
             deadline = time.monotonic() + wait_s
             while self.is_running() and time.monotonic() < deadline:
-                time.sleep(LOOK_S)
+                self.wait(deadline - time.monotonic())
                 fresh += self.look()
         return fresh + self._give_up_on_the_rest()
 

@@ -1,7 +1,7 @@
 """What happened: one frozen dataclass for each kind of journal record.
 
-A record is owned by one source (a runner's bundle, or a node agent) and numbered by it:
-``seq`` is 1, 2, 3 … without gaps. Runner records name their attempt; node records do not.
+A record is owned by one source (a bundle's runner or store keeper, or a node agent) and numbered by it:
+``seq`` is 1, 2, 3 … without gaps. Records of runners and keepers name their attempt; a node's do not.
 Readers ignore fields they do not know and set aside kinds they do not know.
 A field is only ever added, with a default.
 """
@@ -28,11 +28,17 @@ class Event:
     seq: int
     at: datetime
     inferred: bool = False
-    """True when the node agent wrote it for a runner that can no longer speak."""
+    """True when the node agent wrote it for a runner or keeper that can no longer speak."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunnerEvent(Event):
+    attempt: str
+    node: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeeperEvent(Event):
     attempt: str
     node: str
 
@@ -97,6 +103,8 @@ class RunnerStarted(RunnerEvent):
     torch_version: str
     endpoint: str
     hosts_store: bool
+    start: Literal["warm", "cold"] = "cold"
+    """Whether it was forked from a process that had imported torch before."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,6 +142,8 @@ class RendezvousCompleted(RunnerEvent):
     claims: tuple[Claim, ...] = ()
     store: str = ""
     """``HOST:PORT`` of this round's own store."""
+    absent: dict[str, str] = field(default_factory=dict)
+    """Why an assigned node is not in the round, by its name. The next rounds do not wait for it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,6 +241,31 @@ class RunnerFinished(RunnerEvent):
     round: int | None = None
     charged: int = 0
     torch_counter: int = 0
+
+
+# --- records of a store keeper -----------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeeperStarted(KeeperEvent):
+    """The process that is to keep the attempt's store has begun; it listens a moment later."""
+
+    kind: Literal["keeper_started"] = "keeper_started"
+    pid: int
+    start_time: int
+    boot_id: str
+    python: str
+    torch_version: str
+    endpoint: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeeperFinished(KeeperEvent):
+    """The last record of a store keeper. ended: nobody needed the store any more."""
+
+    kind: Literal["keeper_finished"] = "keeper_finished"
+    outcome: Literal["ended", "failed", "stopped", "unknown"]
+    reason: str
 
 
 # --- records of a node agent -------------------------------------------------------------
@@ -339,6 +374,7 @@ AnyRunnerEvent = (
     | WorkersFinished
     | RunnerFinished
 )
+AnyKeeperEvent = KeeperStarted | KeeperFinished
 AnyNodeEvent = (
     NodeStarted
     | NodeStopping
@@ -348,4 +384,4 @@ AnyNodeEvent = (
     | RunnerSettled
     | JournalRepaired
 )
-AnyEvent = AnyRunnerEvent | AnyNodeEvent
+AnyEvent = AnyRunnerEvent | AnyKeeperEvent | AnyNodeEvent

@@ -140,6 +140,8 @@ class RunnerState:
     reason: str = ""
     hosts_store: bool = False
     torch_version: str = ""
+    start: str = ""
+    """``warm`` or ``cold``; empty before it has started."""
     out_of_order: int = 0
 
 
@@ -172,7 +174,8 @@ def _move(state: RunnerState, phase: Phase, at: datetime) -> RunnerState:
 def _apply(state: RunnerState, event: AnyRunnerEvent, node: str) -> RunnerState:
     match event:
         case RunnerStarted():
-            state = replace(state, hosts_store=event.hosts_store, torch_version=event.torch_version)
+            state = replace(state, hosts_store=event.hosts_store, start=event.start)
+            state = replace(state, torch_version=event.torch_version)
             return _move(state, Phase.IDLE, event.at)
         case RendezvousBegun():
             return replace(_move(state, Phase.RENDEZVOUS, event.at), cause=event.cause, joined=())

@@ -40,7 +40,9 @@ def start_message_from_json(text: str) -> StartMessage:
     """Read back a start message that a node agent wrote with ``to_json``."""
     values = _known(StartMessage, json.loads(text))
     spec = _known(JobSpec, values["spec"])
-    spec["args"] = tuple(spec.get("args", ()))
+    for name in ("args", "preload"):
+        if name in spec:
+            spec[name] = tuple(spec[name])
     values["spec"] = JobSpec(**spec)
     values["nodes"] = tuple(values["nodes"])
     return StartMessage(**values)

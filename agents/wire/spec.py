@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from .endpoint import parse_endpoint
+from .rdzv import BACKENDS, NOT_V2, ConfError, default_port, family, read_rdzv_conf
+
 _NNODES = re.compile(r"^(\d+)(?::(\d+))?$")
 
 
@@ -26,9 +29,12 @@ class JobSpec:
     nproc_per_node: int = 1
     max_restarts: int = 0
     """Failure restarts each node may spend in one attempt."""
+    standalone: bool = False
+    """One node that meets itself on localhost, as ``torchrun --standalone``."""
     rdzv_backend: str = "c10d"
+    """``c10d``, ``static``, or ``etcd``, which is ``etcd-v3``."""
     rdzv_endpoint: str = ""
-    """``HOST[:PORT]``. Empty: Regroup picks a node and a free port for each attempt."""
+    """``HOST[:PORT]``, of etcd several with commas. Empty: Regroup picks node and port for each attempt."""
     rdzv_conf: dict[str, str] = field(default_factory=dict)
     script: str | None = None
     module: str | None = None
@@ -37,7 +43,9 @@ class JobSpec:
     workdir: str | None = None
     python: str | None = None
     """The job's interpreter. None: the node agent's default."""
-    start: str = "exec"
+    start: str = "preload"
+    """``preload``: workers fork from a process that has imported ``preload``. ``exec``: each starts anew."""
+    preload: tuple[str, ...] = ("torch", "torch.distributed")
     monitor_interval_s: float = 0.1
     grace_s: float = 30.0
     """Seconds between SIGTERM and SIGKILL when workers are asked to stop."""
@@ -94,14 +102,8 @@ def check_spec(spec: JobSpec) -> None:
             f"script is {spec.script!r}, a relative path, and no workdir is given. "
             "Write an absolute path as it is on the nodes, or give a workdir.",
         )
-    if spec.rdzv_backend != "c10d":
-        raise SpecError(
-            "rdzv_backend",
-            f"rdzv_backend is {spec.rdzv_backend!r}. This version runs c10d.",
-        )
-    read_rdzv_conf(spec.rdzv_conf)
-    if spec.start != "exec":
-        raise SpecError("start", f"start is {spec.start!r}. This version starts workers with exec.")
+    _check_rendezvous(spec)
+    _check_start(spec)
     if spec.grace_s <= 0:
         raise SpecError("grace_s", f"grace_s is {spec.grace_s}. Write the seconds to wait, above 0.")
     if spec.monitor_interval_s <= 0:
@@ -111,54 +113,80 @@ def check_spec(spec: JobSpec) -> None:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class RdzvConf:
-    """``rdzv_conf`` read: the keys that torch's c10d rendezvous knows. Times in whole seconds."""
-
-    join_timeout: int = 600
-    """How long a node waits for a round to form, the store to be reached included."""
-    last_call_timeout: int = 30
-    """How long a round with enough nodes waits for assigned ones that are missing."""
-    close_timeout: int = 30
-    heartbeat_timeout: int = 5
-    keep_alive_interval: int = 1
-    keep_alive_max_attempt: int = 3
-    read_timeout: int = 20
-    """How long an answer from the store, or from another node in a round, may take."""
-    is_host: bool | None = None
-    """False: nobody of the job hosts the store; it is at ``rdzv_endpoint`` already."""
-    store_type: str = "tcp"
+def _check_rendezvous(spec: JobSpec) -> None:
+    if spec.rdzv_backend == "etcd-v2":
+        raise SpecError("rdzv_backend", NOT_V2)
+    if spec.rdzv_backend not in BACKENDS:
+        raise SpecError(
+            "rdzv_backend", f"rdzv_backend is {spec.rdzv_backend!r}. Write one of {', '.join(BACKENDS)}."
+        )
+    try:
+        read_rdzv_conf(spec.rdzv_conf, spec.rdzv_backend)
+    except ConfError as error:
+        raise SpecError("rdzv_conf", str(error)) from error
+    _check_endpoint(spec)
+    _check_fixed(spec)
 
 
-_BOOLEANS = {
-    **dict.fromkeys(("1", "true", "t", "yes", "y"), True),
-    **dict.fromkeys(("0", "false", "f", "no", "n"), False),
-}
+def _check_endpoint(spec: JobSpec) -> None:
+    try:
+        read_endpoints(spec)
+    except ValueError as error:
+        raise SpecError("rdzv_endpoint", f"rdzv_endpoint: {error}") from error
+    if spec.rdzv_endpoint:
+        return
+    if family(spec.rdzv_backend) == "etcd":
+        raise SpecError(
+            "rdzv_endpoint",
+            "etcd is a server of yours, so rdzv_endpoint has to name it. Write HOST or HOST:PORT, "
+            "and several with commas between them.",
+        )
+    if read_rdzv_conf(spec.rdzv_conf, spec.rdzv_backend).is_host is False:
+        raise SpecError(
+            "rdzv_endpoint",
+            "rdzv_conf has is_host=false, so nobody of the job hosts the store. Name in rdzv_endpoint "
+            "who does.",
+        )
 
 
-def _rdzv_value(key: str, text: str) -> int | bool | str:
-    if key == "store_type":
-        if text.strip().lower() == "tcp":
-            return "tcp"
-        raise SpecError("rdzv_conf", f"rdzv_conf has store_type={text}. This version runs tcp.")
-    if key == "is_host":
-        if text.strip().lower() in _BOOLEANS:
-            return _BOOLEANS[text.strip().lower()]
-        raise SpecError("rdzv_conf", f"rdzv_conf has is_host={text}. Write true or false.")
-    if text.strip().isdigit() and int(text) > 0:
-        return int(text)
-    raise SpecError("rdzv_conf", f"rdzv_conf has {key}={text}. Write whole seconds or times, 1 or more.")
+def read_endpoints(spec: JobSpec) -> tuple[str, ...]:
+    """``rdzv_endpoint`` with its ports; several only with etcd. Empty where it is left out.
+
+    Raises:
+        ValueError: saying what to write instead.
+    """
+    texts = [text for text in spec.rdzv_endpoint.split(",") if text.strip()] if spec.rdzv_endpoint else []
+    if len(texts) > 1 and family(spec.rdzv_backend) != "etcd":
+        raise ValueError(f"{spec.rdzv_endpoint!r} names several, and {spec.rdzv_backend} has one. Write one.")
+    return tuple(str(parse_endpoint(text, default_port(spec.rdzv_backend))) for text in texts)
 
 
-def read_rdzv_conf(conf: dict[str, str]) -> RdzvConf:
-    """Raises ``SpecError`` naming the key that is not known or whose value cannot be."""
-    known = tuple(RdzvConf.__dataclass_fields__)
-    for key in conf:
-        if key == "timeout":
-            raise SpecError("rdzv_conf", "rdzv_conf has timeout, which c10d ignores. Write join_timeout.")
-        if key not in known:
-            raise SpecError("rdzv_conf", f"rdzv_conf has {key!r}, which is not one of {', '.join(known)}.")
-    return RdzvConf(**{key: _rdzv_value(key, str(text)) for key, text in conf.items()})  # type: ignore[arg-type]
+def _check_fixed(spec: JobSpec) -> None:
+    """What leaves no room for a range of nodes, or for a place to meet."""
+    low, high = parse_nnodes(spec.nnodes)
+    if spec.rdzv_backend == "static" and low != high:
+        raise SpecError(
+            "nnodes",
+            f"nnodes is {spec.nnodes!r}, and static has a fixed number of nodes. Write {high}, or use c10d.",
+        )
+    if not spec.standalone:
+        return
+    if high != 1:
+        raise SpecError("nnodes", f"nnodes is {spec.nnodes!r}, and standalone is one node. Write 1.")
+    if spec.rdzv_endpoint or spec.rdzv_backend != "c10d":
+        raise SpecError(
+            "standalone",
+            "standalone meets itself over c10d on localhost. Leave out rdzv_endpoint and rdzv_backend, or "
+            "standalone.",
+        )
+
+
+def _check_start(spec: JobSpec) -> None:
+    if spec.start not in ("preload", "exec"):
+        raise SpecError("start", f"start is {spec.start!r}. Write preload or exec.")
+    for name in spec.preload:
+        if not all(part.isidentifier() for part in name.split(".")):
+            raise SpecError("preload", f"preload has {name!r}. Write names of Python modules, such as torch.")
 
 
 def slots_needed(spec: JobSpec) -> int:

@@ -69,7 +69,12 @@ def runner_source(attempt: str, node: str, incarnation: int) -> str:
     return f"run/{attempt}/{node}/{incarnation}"
 
 
+def keeper_source(attempt: str, node: str, incarnation: int = 1) -> str:
+    """Source name of the journal of the process that keeps an attempt's store."""
+    return f"keep/{attempt}/{node}/{incarnation}"
+
+
 def attempt_of(source: str) -> str:
-    """The attempt whose runner writes that journal; empty for any other source."""
+    """The attempt whose runner or store keeper writes that journal; empty for any other source."""
     parts = source.split("/")
-    return parts[1] if len(parts) == 4 and parts[0] == "run" else ""
+    return parts[1] if len(parts) == 4 and parts[0] in ("run", "keep") else ""

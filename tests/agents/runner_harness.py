@@ -13,32 +13,33 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from agents.bundle import Bundle
+from agents.bundle import Bundle, KeeperBundle, bundle_of
+from agents.node.config import KEEPER_BOOT, RUNNER_BOOT
+from agents.node.settle import LAST
 from agents.procs import ProcessRef, find_marked, ref_of_child, wait_gone
 from agents.wire.spec import JobSpec, StartMessage, parse_nnodes
 from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
-BOOT = ROOT / "agents" / "runner" / "boot.py"
 MINIMAL = str(ROOT / "examples" / "minimal.py")
 
 Record = dict[str, Any]
+Env = dict[str, str]
 
 
-class Runner:
-    """One runner process and its bundle."""
+class Process:
+    """The process of a bundle, and what it records."""
 
-    def __init__(self, bundle: Bundle, listener: socket.socket | None, env: dict[str, str]) -> None:
+    def __init__(self, bundle: Bundle, boot: Path, env: Env, store: int | None = None) -> None:
         self.bundle = bundle
-        fds = [listener.fileno()] if listener else []
-        store = ["--store-fd", str(fds[0])] if fds else []
-        with bundle.runner_log.open("wb") as log:
+        command = [sys.executable, str(boot), str(bundle.folder)]
+        with bundle.own_log.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, str(BOOT), str(bundle.folder), *store],
+                command if store is None else [*command, "--store-fd", str(store)],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                pass_fds=fds,
+                pass_fds=() if store is None else (store,),
                 start_new_session=True,
                 cwd="/",
                 env={**os.environ, **env},
@@ -64,7 +65,33 @@ class Runner:
             return wait_until(found, timeout_s, f"{kind} {fields}")[0]
         except AssertionError as error:
             said = "\n".join(json.dumps(record) for record in self.records()[-12:])
-            raise AssertionError(f"{error}\n{said}\n{self.bundle.runner_log.read_text()[-3000:]}") from None
+            raise AssertionError(f"{error}\n{said}\n{self.bundle.own_log.read_text()[-3000:]}") from None
+
+    def finish(self, timeout_s: float = 40.0) -> Record:
+        """Wait for the end; the last record, which must be the last."""
+        record = self.wait_for(LAST[type(self.bundle)].kind, timeout_s)
+        self.process.wait(timeout_s)
+        assert self.records()[-1] == record
+        return record
+
+    def end(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(10)
+
+
+class Keeper(Process):
+    """Of the attempt's store."""
+
+    def __init__(self, folder: Path, message: StartMessage, store: socket.socket, env: Env) -> None:
+        bundle = bundle_of(KeeperBundle, folder, message.attempt)
+        bundle.create(message)
+        super().__init__(bundle, KEEPER_BOOT, env, store.fileno())
+
+
+class Runner(Process):
+    def __init__(self, bundle: Bundle, env: Env) -> None:
+        super().__init__(bundle, RUNNER_BOOT, env)
 
     def wait_for_step(self, round_number: int, beyond: int = 0) -> Record:
         """A record of progress of that round in which some rank is beyond that step."""
@@ -87,33 +114,32 @@ class Runner:
     def kill(self, round_number: int, rank: int, signum: int = signal.SIGKILL) -> None:
         os.kill(self.workers(round_number)[rank].pid, signum)
 
-    def finish(self, timeout_s: float = 40.0) -> Record:
-        """Wait for the end; the last record, which must be the last."""
-        record = self.wait_for("runner_finished", timeout_s)
-        self.process.wait(timeout_s)
-        assert self.records()[-1] == record
-        return record
-
     def marked(self) -> list[ProcessRef]:
         return [ref for ref in find_marked(self.bundle.mark) if ref != self.ref]
 
 
 class Attempt:
-    """The runners of one attempt, all on this machine. Ends whatever is left when it is left."""
+    """The runners of one attempt and its store keeper, all here. Ends whatever is left when it is left."""
 
     def __init__(self, folder: Path, **spec: Any) -> None:
         fields: dict[str, Any] = {"nproc_per_node": 2, "max_restarts": 3, "script": MINIMAL, "grace_s": 5.0}
         self.spec = JobSpec(**{**fields, **spec})
         self._folder = folder
         self.runners: dict[str, Runner] = {}
+        self.keeper: Keeper | None = None
+        """Of the newest ``start``."""
 
     def __enter__(self) -> Attempt:
         return self
 
-    def start(self, *nodes: str, env: dict[str, str] | None = None, **changes: Any) -> list[Runner]:
-        """Start a runner on each of these nodes; the first hosts the store."""
+    def start(self, *nodes: str, env: Env | None = None, **changes: Any) -> list[Runner]:
+        """Start a runner on each of these nodes, and on the first the store keeper.
+
+        Without one when ``endpoint`` or ``hosts_store`` is given.
+        """
         low, high = parse_nnodes(self.spec.nnodes)
-        with socket.create_server(("127.0.0.1", 0)) as listener:
+        with socket.socket() as store:
+            store.bind(("127.0.0.1", 0))
             message = StartMessage(
                 attempt=f"{self._folder.name}-1",
                 job=1,
@@ -123,19 +149,25 @@ class Attempt:
                 nodes=nodes,
                 min_nodes=low,
                 max_nodes=high,
-                endpoint=f"127.0.0.1:{listener.getsockname()[1]}",
+                endpoint=f"127.0.0.1:{store.getsockname()[1]}",
                 hosts_store=True,
                 local_addr="127.0.0.1",
                 spec=self.spec,
             )
             message = replace(message, **changes)
-            for node in nodes:
-                hosts = node == nodes[0] and message.hosts_store
-                bundle = Bundle(self._folder / node / message.attempt)
-                bundle.create(replace(message, node=node, hosts_store=hosts))
-                takes = listener if hosts and "endpoint" not in changes else None
-                self.runners[node] = Runner(bundle, takes, env or {})
-        return [self.runners[node] for node in nodes]
+            if not {"endpoint", "hosts_store"} & changes.keys():
+                self.keeper = Keeper(self._folder, message, store, env or {})
+        self._message = message
+        return [self.start_on(node, env) for node in nodes]
+
+    def start_on(self, node: str, env: Env | None = None) -> Runner:
+        """A runner more for the attempt that ``start`` began, or one in the place of one that has gone."""
+        message = self._message
+        hosts = node == message.node and message.hosts_store
+        bundle = Bundle(self._folder / node / message.attempt)
+        bundle.create(replace(message, node=node, hosts_store=hosts))
+        self.runners[node] = Runner(bundle, env or {})
+        return self.runners[node]
 
     def __exit__(
         self,
@@ -144,13 +176,13 @@ class Attempt:
         trace: TracebackType | None,
     ) -> None:
         for runner in self.runners.values():
-            if runner.process.poll() is None:
-                runner.process.kill()
-            runner.process.wait(10)
+            runner.end()
             left = runner.marked()
             for ref in left:
                 os.kill(ref.pid, signal.SIGKILL)
             wait_gone(left, 10)
+        if self.keeper is not None:
+            self.keeper.end()
 
 
 def write_script(folder: Path, text: str) -> str:

@@ -1,4 +1,4 @@
-"""The node agent's console script, with the stand-in for its runner."""
+"""The node agent's console script, with the stand-ins for its runners and store keepers."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ from agents.node.cli import run_daemon
 from agents.node.config import read_config
 
 config = read_config(sys.argv[1:], os.environ)
-stand_in = Path(__file__).with_name("stand_in_runner.py")
-sys.exit(run_daemon(dataclasses.replace(config, runner_boot=stand_in)))
+runner, keeper = (Path(__file__).with_name(f"stand_in_{name}.py") for name in ("runner", "keeper"))
+sys.exit(run_daemon(dataclasses.replace(config, runner_boot=runner, keeper_boot=keeper)))

@@ -1,5 +1,7 @@
 """Stands in for a runner: it records, starts one worker with a grandchild, and ends politely on SIGTERM.
 
+Where it is the store host, it stays connected to the keeper until it ends.
+
 ``spec.args`` tells what else: ``progress N`` records N times, ``torn`` leaves half a line,
 ``die`` ends at once with status 3, ``deaf`` ignores SIGTERM.
 """
@@ -8,8 +10,10 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -25,8 +29,21 @@ from agents.wire.events import (
     WorkerRef,
     WorkersStarted,
 )
+from agents.wire.store import keeps_store
 
 GRANDCHILD = "import subprocess; subprocess.run(['sleep', '600'], start_new_session=True)"
+
+
+def connect(endpoint: str) -> socket.socket:
+    host, _, port = endpoint.rpartition(":")
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            return socket.create_connection((host, int(port)))
+        except ConnectionRefusedError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
 
 
 def main() -> None:
@@ -53,6 +70,7 @@ def main() -> None:
         endpoint=message.endpoint,
         hosts_store=message.hosts_store,
     )
+    store = connect(message.endpoint) if keeps_store(message) else None
     worker = subprocess.Popen([sys.executable, "-S", "-c", GRANDCHILD], start_new_session=True)
     ref = procs.ref_of_child(worker.pid)
     journal.record(
@@ -73,6 +91,8 @@ def main() -> None:
         if left.pid != os.getpid():
             procs.send_signal(left, signal.SIGKILL)
     worker.wait()
+    if store is not None:
+        store.close()
     journal.record(RunnerFinished, outcome="stopped", reason="The stand-in was asked to stop.")
 
 

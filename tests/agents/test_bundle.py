@@ -37,11 +37,11 @@ def bundle(tmp_path: Path) -> Bundle:
 def test_what_was_written_is_found_again(bundle: Bundle) -> None:
     again = Bundle(bundle.folder)
     runner = ProcessRef(12, 345, "boot")
-    bundle.write_runner(runner)
+    bundle.write_process(runner)
     bundle.write_acked(7)
     bundle.write_stopping(command="c-1")
     assert again.message() == MESSAGE
-    assert again.runner() == runner
+    assert again.process() == runner
     assert again.acked() == 7
     assert again.stopping() == {"command": "c-1"}
     assert again.mark == "a-1/node-a"
@@ -49,7 +49,7 @@ def test_what_was_written_is_found_again(bundle: Bundle) -> None:
 
 
 def test_a_new_bundle_has_no_runner_and_nothing_acknowledged(bundle: Bundle) -> None:
-    assert bundle.runner() is None
+    assert bundle.process() is None
     assert bundle.acked() == 0
     assert bundle.stopping() is None
     assert not bundle.is_settled()

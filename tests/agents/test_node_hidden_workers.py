@@ -77,7 +77,7 @@ def test_a_hidden_worker_is_killed_by_its_button(node: Agent, node_hub: Hub, chi
 
 def test_nothing_hidden_is_left_of_a_killed_runner(node: Agent, node_hub: Hub, child: Path) -> None:
     attempt, worker, forked = start(node, node_hub, child)
-    runner = node.bundle(attempt).runner()
+    runner = node.bundle(attempt).process()
     assert runner is not None
     os.kill(runner.pid, signal.SIGKILL)
     settled = node_hub.wait_for("runner_settled", attempt=attempt)

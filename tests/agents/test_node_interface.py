@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from agents.node.interface import socket_variables
-from agents.node.spawn import runner_environment
+from agents.node.spawn import job_environment
 from tests.agents.node_harness import start_command
 
 
@@ -23,7 +23,7 @@ def test_where_no_interface_has_the_address_nothing_is_named(address: str) -> No
 
 def test_the_agents_environment_wins_over_the_address_and_the_jobs_over_both() -> None:
     message = start_command("node-a", env={"GLOO_SOCKET_IFNAME": "ib0"}).message
-    found = runner_environment({"GLOO_SOCKET_IFNAME": "eth1", "NCCL_SOCKET_IFNAME": "eth2"}, message)
+    found = job_environment({"GLOO_SOCKET_IFNAME": "eth1", "NCCL_SOCKET_IFNAME": "eth2"}, message)
     assert (found["GLOO_SOCKET_IFNAME"], found["NCCL_SOCKET_IFNAME"]) == ("ib0", "eth2")
     plain = replace(message, spec=replace(message.spec, env={}))
-    assert runner_environment({}, plain)["GLOO_SOCKET_IFNAME"] == "lo"
+    assert job_environment({}, plain)["GLOO_SOCKET_IFNAME"] == "lo"

@@ -71,7 +71,7 @@ def test_a_process_of_somebody_else_is_not_signalled(attempt: str, hub: Hub) -> 
 
 
 def test_the_runner_is_no_worker(agent: Agent, attempt: str, hub: Hub) -> None:
-    runner = agent.bundle(attempt).runner()
+    runner = agent.bundle(attempt).process()
     assert runner is not None
     assert hub.carry_out(kill_command(attempt, runner))["outcome"] == "refused"
     assert procs.is_alive(runner)

@@ -27,7 +27,7 @@ def test_the_next_agent_adopts_the_runner_and_ships_on_without_gap_or_double(age
     worker = hub.worker(attempt)
     agent.start()
     adopted = hub.wait_for("runner_adopted", attempt=attempt)
-    runner = agent.bundle(attempt).runner()
+    runner = agent.bundle(attempt).process()
     assert runner is not None
     assert adopted["pid"] == runner.pid
     wait_until(lambda: len(hub.found("progress", attempt=attempt)) == PROGRESS, what="all progress")

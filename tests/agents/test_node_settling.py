@@ -32,7 +32,7 @@ def start_with_grandchild(agent: Agent, hub: Hub, *args: str) -> str:
 
 def test_a_killed_runner_leaves_no_process_and_gets_a_last_record(agent: Agent, hub: Hub) -> None:
     attempt = start_with_grandchild(agent, hub)
-    runner = agent.bundle(attempt).runner()
+    runner = agent.bundle(attempt).process()
     assert runner is not None
     left = {ref.pid for ref in marked(agent, attempt)} - {runner.pid}
     os.kill(runner.pid, signal.SIGKILL)
@@ -52,7 +52,7 @@ def test_a_torn_last_line_is_cut_and_counted(agent: Agent, hub: Hub) -> None:
     attempt = start_with_grandchild(agent, hub, "torn")
     bundle = agent.bundle(attempt)
     wait_until(lambda: bundle.journal.read_bytes().endswith(b'"se'), what="the torn line")
-    runner = bundle.runner()
+    runner = bundle.process()
     assert runner is not None
     os.kill(runner.pid, signal.SIGKILL)
     repaired = hub.wait_for("journal_repaired", repaired=bundle.source())

@@ -67,14 +67,17 @@ def test_a_bundle_goes_when_it_is_over_and_the_database_has_it(
     assert hub.carry_out(over)["outcome"] == "done"
     stop = StopRunner(id=new_id(), attempt=over.message.attempt, grace_s=10)
     hub.send(stop)
-    bundle = agent.bundle(over.message.attempt)
-    wait_until(bundle.is_settled, what="the runner to be settled")
+    bundle, keeper = agent.bundle(over.message.attempt), agent.keeper(over.message.attempt)
+    wait_until(lambda: bundle.is_settled() and keeper.is_settled(), what="runner and keeper to be settled")
     hub.pump(acknowledge=False)
     assert bundle.folder.exists()
+    assert keeper.folder.exists()
 
     wait_until(lambda: hub.found("runner_settled") and not bundle.folder.exists(), what="the bundle to go")
     left = [agent.bundle(running.message.attempt).folder]
     wait_until(lambda: list((agent.data / "bundles").iterdir()) == left, what="all of it to go")
+    left = [agent.keeper(running.message.attempt).folder]
+    wait_until(lambda: list((agent.data / "keepers").iterdir()) == left, what="all of the keeper's to go")
     answer = hub.ask(LogSlice(id=new_id(), attempt=over.message.attempt, round=1, rank=0, stream="stdout"))
     assert answer.problem is not None
     assert over.message.attempt in answer.problem

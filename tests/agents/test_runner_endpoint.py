@@ -9,7 +9,6 @@ import time
 import pytest
 
 from agents.runner.endpoint import StoreError, join_endpoint, listen, port_of, split_endpoint, wait_reachable
-from agents.wire.spec import JobSpec, RdzvConf, SpecError, check_spec, read_rdzv_conf
 
 
 @pytest.mark.parametrize(
@@ -43,27 +42,3 @@ def test_a_store_that_nobody_hosts_is_not_waited_for_for_ever() -> None:
         port = free.getsockname()[1]
     with pytest.raises(StoreError, match="could not be reached within 0 s"):
         wait_reachable("127.0.0.1", port, 0.2, time.sleep)
-
-
-def test_rdzv_conf_has_torchs_keys_and_our_defaults() -> None:
-    assert read_rdzv_conf({}) == RdzvConf()
-    conf = read_rdzv_conf({"join_timeout": "60", "is_host": "No", "keep_alive_max_attempt": "5"})
-    assert (conf.join_timeout, conf.is_host, conf.keep_alive_max_attempt) == (60, False, 5)
-    assert (conf.keep_alive_interval, conf.last_call_timeout) == (1, 30)
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "says"),
-    [
-        ("join_timout", "3", "join_timeout"),
-        ("timeout", "900", "Write join_timeout"),
-        ("join_timeout", "0", "1 or more"),
-        ("join_timeout", "1.5", "whole seconds"),
-        ("is_host", "maybe", "true or false"),
-        ("store_type", "file", "runs tcp"),
-    ],
-)
-def test_other_rdzv_conf_is_refused_before_anything_starts(key: str, value: str, says: str) -> None:
-    with pytest.raises(SpecError, match=says) as caught:
-        check_spec(JobSpec(script="/train.py", rdzv_conf={key: value}))
-    assert (caught.value.where, key in str(caught.value)) == ("rdzv_conf", True)

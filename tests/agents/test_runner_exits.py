@@ -46,6 +46,16 @@ KILLED = -signal.SIGKILL
         (Ending(code=1, stopped_by="SIGTERM", error=BUG), "stopped", "stopped by the runner (SIGTERM)"),
         (Ending(code=3), "cause", "exited with code 3 and wrote nothing to stderr"),
         (
+            Ending(code=KILLED, lost_with="was killed by SIGKILL"),
+            "unknown",
+            "ended with the fork server, which was killed by SIGKILL",
+        ),
+        (
+            Ending(code=KILLED, stopped_by="SIGTERM", lost_with="ended with code 1"),
+            "unknown",
+            "ended with the fork server, which ended with code 1",
+        ),
+        (
             Ending(code=1, last_line="/usr/bin/python3: No module named train"),
             "cause",
             "exited with code 1; the last line of its stderr: /usr/bin/python3: No module named train",

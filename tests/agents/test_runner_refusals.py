@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 from pathlib import Path
 
 import pytest
@@ -84,13 +83,6 @@ def test_what_cannot_start_says_why(tmp_path: Path, spec: dict[str, object], say
     assert says in last["reason"]
 
 
-def test_a_taken_port_is_named(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken, Attempt(tmp_path) as attempt:
-        port = taken.getsockname()[1]
-        (runner,) = attempt.start("node-a", endpoint=f"127.0.0.1:{port}")
-        assert f"Port {port} of 127.0.0.1 is taken" in runner.finish()["reason"]
-
-
 def test_an_interpreter_without_a_working_torch_is_named(tmp_path: Path) -> None:
     (tmp_path / "torch.py").write_text("raise ImportError('libtorch.so is not there')\n")
     with Attempt(tmp_path) as attempt:
@@ -99,15 +91,3 @@ def test_an_interpreter_without_a_working_torch_is_named(tmp_path: Path) -> None
     assert last["outcome"] == "failed"
     assert "torch cannot be used by the interpreter" in last["reason"]
     assert "libtorch.so is not there" in last["reason"]
-
-
-def test_a_lost_store_host_is_named(tmp_path: Path) -> None:
-    script = write_script(tmp_path, "import time\ntime.sleep(600)\n")
-    with Attempt(tmp_path, nnodes="2", nproc_per_node=1, script=script) as attempt:
-        a, b = attempt.start("node-a", "node-b")
-        b.wait_for("workers_started")
-        a.process.kill()
-        last = b.finish()
-    assert last["outcome"] == "failed"
-    assert last["reason"].startswith("The store host node-a was lost")
-    assert b.marked() == []

@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 
 from agents.runner.endpoint import split_endpoint
+from agents.runner.rendezvous.c10d import C10dVenue
 from agents.runner.rendezvous.handler import Handler
-from agents.runner.rendezvous.store import connect_store
-from agents.wire.spec import read_rdzv_conf
+from agents.wire.rdzv import read_rdzv_conf
 from tests.agents.runner_harness import Attempt, write_script
 from tests.waiting import wait_until
 
@@ -25,7 +25,9 @@ def test_a_peer_that_dies_after_joining_is_left_behind(tmp_path: Path) -> None:
         message = runner.bundle.message()
         assert message is not None
         peer = Handler(
-            connect_store(*split_endpoint(message.endpoint), 20.0),
+            C10dVenue(*split_endpoint(message.endpoint), read_rdzv_conf({})).open(
+                message.attempt, time.sleep
+            ),
             replace(message, node="node-b", hosts_store=False),
             read_rdzv_conf({}),
             time.sleep,
@@ -38,7 +40,7 @@ def test_a_peer_that_dies_after_joining_is_left_behind(tmp_path: Path) -> None:
         joined = partial(runner.records, "rendezvous_joined")
         wait_until(lambda: joined()[-1]["joined"] == ["node-a"], what="node-a alone")
         said = "the round is given up: node-b left while the round formed"
-        assert said in runner.bundle.runner_log.read_text()
+        assert said in runner.bundle.own_log.read_text()
         assert runner.records("rendezvous_completed") == []
 
 
@@ -48,9 +50,10 @@ def test_a_node_that_loses_the_store_from_sight_joins_anew_once_it_answers(tmp_p
     with Attempt(tmp_path, nnodes="2", nproc_per_node=1, rdzv_conf=conf, script=script) as attempt:
         host, other = attempt.start("node-a", "node-b")
         first = other.workers(1)
-        host.process.send_signal(signal.SIGSTOP)
-        wait_until(lambda: "timed out after 2000ms" in other.bundle.runner_log.read_text(), what="silence")
-        host.process.send_signal(signal.SIGCONT)
+        assert attempt.keeper is not None
+        attempt.keeper.process.send_signal(signal.SIGSTOP)
+        wait_until(lambda: "timed out after 2000ms" in other.bundle.own_log.read_text(), what="silence")
+        attempt.keeper.process.send_signal(signal.SIGCONT)
         given_up = other.wait_for("restart_begun")
         assert (given_up["round"], given_up["cause"]) == (1, "membership")
         second = other.wait_for("rendezvous_completed", round=2)

@@ -1,10 +1,15 @@
-"""Local workers are ended with what they left behind, and a torn error file harms nobody."""
+"""Local workers are ended with what they left behind, their end wakes, and a torn error file harms nobody."""
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+
+import pytest
 
 from agents.procs import is_alive, ref_of
 from agents.runner.workers import Workers, name_processes
@@ -47,3 +52,34 @@ def test_a_torn_error_file_is_set_aside_and_stderr_is_read(tmp_path: Path) -> No
     assert ended.ending.error is not None
     assert (ended.ending.error.type, ended.ending.error.read_from) == ("ValueError", "stderr")
     assert not (tmp_path / "error.json").exists()
+
+
+def test_the_end_of_a_worker_wakes_whoever_waits(tmp_path: Path) -> None:
+    workers = start(tmp_path, "import time; time.sleep(600)")
+    began = time.monotonic()
+    os.kill(workers.refs[0].pid, signal.SIGKILL)
+    workers.wait(600)
+    (ended,) = wait_until(workers.look, what="the end of the worker")
+    assert (ended.role, time.monotonic() - began < 300) == ("cause", True)
+
+
+def test_where_nothing_tells_of_an_end_it_is_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "pidfd_open")
+    workers = start(tmp_path, "import time; time.sleep(600)")
+    began = time.monotonic()
+    workers.wait(600)
+    assert (workers.look(), time.monotonic() - began < 300) == ([], True)
+    assert [ended.role for ended in workers.stop(grace_s=10)] == ["stopped"]
+
+
+def test_another_alarm_wakes_too(tmp_path: Path) -> None:
+    workers = start(tmp_path, "import time; time.sleep(600)")
+    read, write = os.pipe()
+    os.close(write)
+    began = time.monotonic()
+    workers.wait(600, read)
+    os.close(read)
+    assert (workers.look(), time.monotonic() - began < 300) == ([], True)
+    workers.stop(grace_s=10)

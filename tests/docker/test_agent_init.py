@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from agents import procs
-from agents.bundle import Bundle
+from agents.bundle import Bundle, KeeperBundle
 from agents.procs import ProcessRef
 from tests.agents.node_harness import STAND_IN, Hub, Valkey, new_id, start_command
 from tests.docker.init_process import InitProcess, is_gone
@@ -55,7 +55,8 @@ def test_a_killed_agent_comes_back_and_adopts_what_trained_on(
     adopted = hub.wait_for("runner_adopted", attempt=attempt)
     wait_until(lambda: len(hub.found("node_started")) == 2, what="the second agent")
     second = hub.found("node_started")[1]["pid"]
-    assert {child.pid for child in init.children()} == {second, adopted["pid"]}
+    keeper = hub.wait_for("keeper_started", attempt=attempt)["pid"]
+    assert {child.pid for child in init.children()} == {second, adopted["pid"], keeper}
     assert procs.is_alive(worker)
     assert "the node agent ended with status 137; started again in 0.2 s." in init.said
     hub.wait_free(1)
@@ -93,6 +94,9 @@ def test_real_workers_train_on_without_an_agent_and_end_in_order_with_the_contai
     bundle = Bundle(tmp_path / "data" / "bundles" / attempt)
     last = json.loads(bundle.journal.read_text().splitlines()[-1])
     assert (last["kind"], last["outcome"]) == ("runner_finished", "stopped")
+    keeper = KeeperBundle(tmp_path / "data" / "keepers" / attempt)
+    assert json.loads(keeper.journal.read_text().splitlines()[-1])["kind"] == "keeper_finished"
+    assert procs.find_marked(keeper.mark) == []
     assert not hub.found("restart_begun")
     assert procs.find_marked(bundle.mark) == []
 

@@ -47,6 +47,18 @@ def test_secrets_in_the_environment_are_kept_but_not_shown(operator: Api) -> Non
     assert Job.objects.get(pk=body["id"]).spec["env"] == env
 
 
+def test_the_password_for_etcd_is_kept_but_not_shown(operator: Api) -> None:
+    conf = {"user": "trainer", "password": "pw-1", "ssl_cert_key": "/etc/k.pem"}
+    spec = {"rdzv_backend": "etcd", "rdzv_endpoint": "etcd-1", "rdzv_conf": conf}
+    body = operator.post("/api/jobs", {"script": "/data/train.py", **spec}).body
+    assert (body["spec"]["rdzv_conf"]["user"], body["spec"]["rdzv_conf"]["ssl_cert_key"]) == (
+        "trainer",
+        "/etc/k.pem",
+    )
+    assert "pw-1" not in str(body)
+    assert Job.objects.get(pk=body["id"]).spec["rdzv_conf"] == conf
+
+
 def test_a_queued_job_goes_to_nodes_with_room(anna: Account) -> None:
     make_node("node-1")
     make_node("node-2", slots=4)
@@ -108,9 +120,73 @@ def test_a_named_endpoint_is_given_to_its_owner(anna: Account) -> None:
     assert (first.message.node, first.message.endpoint) == ("node-2", "10.0.0.2:29400")
 
 
+def starts() -> list[StartRunner]:
+    return [start_of(command) for command in Command.objects.order_by("node")]
+
+
+def test_a_store_of_ones_own_is_nobodys_host_and_all_nodes_start_at_once(anna: Account) -> None:
+    make_node("node-1")
+    make_node("node-2")
+    place(make_job(anna, nnodes="2", rdzv_backend="etcd", rdzv_endpoint="etcd-1,etcd-2:4000"))
+    assert [(one.message.endpoint, one.message.hosts_store) for one in starts()] == [
+        ("etcd-1:2379,etcd-2:4000", False)
+    ] * 2
+    assert Attempt.objects.get().store_host == ""
+
+
+def test_a_c10d_store_that_is_there_already_has_no_owner_among_the_nodes(anna: Account) -> None:
+    make_node("node-1")
+    place(make_job(anna, rdzv_endpoint="elsewhere", rdzv_conf={"is_host": "false"}))
+    (start,) = starts()
+    assert (start.message.endpoint, start.message.hosts_store) == ("elsewhere:29400", False)
+
+
+def test_static_meets_at_torchruns_port_on_the_first_of_its_nodes(anna: Account) -> None:
+    make_node("node-1", addresses=["10.0.0.1"])
+    make_node("node-2", addresses=["10.0.0.2"])
+    place(make_job(anna, nnodes="2", rdzv_backend="static", rdzv_endpoint="10.0.0.2"))
+    (start,) = starts()
+    assert (start.message.endpoint, start.message.nodes) == ("10.0.0.2:29500", ("node-2", "node-1"))
+
+
+def test_standalone_meets_on_localhost(anna: Account) -> None:
+    make_node("node-1", addresses=["10.0.0.1"])
+    place(make_job(anna, standalone=True))
+    (start,) = starts()
+    assert (start.message.endpoint, start.message.local_addr) == ("127.0.0.1:0", "127.0.0.1")
+
+
+def test_an_endpoint_that_a_live_attempt_has_is_refused_and_waited_for(anna: Account, operator: Api) -> None:
+    make_node("node-1", slots=8, addresses=["10.0.0.1"])
+    place(make_job(anna, "first", rdzv_endpoint="node-1:29400"))
+    held = Attempt.objects.get()
+    held.endpoint = "10.0.0.1:29400"
+    held.save()
+    second = make_job(anna, "second", rdzv_endpoint="10.0.0.1")
+    says = f"10.0.0.1:29400 is held by job {held.job_id} first"
+    answer = operator.post("/api/jobs", {"script": "/data/train.py", "rdzv_endpoint": "10.0.0.1"})
+    assert (answer.status, answer.body["where"], says in answer.body["what"]) == (422, "rdzv_endpoint", True)
+    assert not place(second)
+    second.refresh_from_db()
+    assert says in second.state_reason
+    held.ended_at = second.created_at
+    held.save()
+    assert place(second)
+
+
+def test_an_endpoint_that_no_attempt_has_yet_told_is_held_too(anna: Account) -> None:
+    make_node("node-1", slots=8)
+    first = make_job(anna, "first", rdzv_endpoint="node-1")
+    second = make_job(anna, "second", rdzv_endpoint="node-1")
+    assert place(first)
+    assert not place(second)
+
+
 @pytest.mark.parametrize(
     ("spec", "field", "says"),
     [
+        ({"rdzv_endpoint": "::1:29400"}, "rdzv_endpoint", "Write [::1]:29400."),
+        ({"rdzv_backend": "etcd-v2"}, "rdzv_backend", "Write etcd-v3"),
         ({"nproc_per_node": 3}, "nproc_per_node", "the largest node, node-1, has 2 slots"),
         ({"rdzv_endpoint": "10.9.9.9:29400"}, "rdzv_endpoint", "no registered node has that name or address"),
         ({"rdzv_endpoint": "node-1:x"}, "rdzv_endpoint", "Write HOST or HOST:PORT"),

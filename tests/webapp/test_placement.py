@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from webapp.jobs.placement import Need, NotPlaced, Placed, Room, choose, split_endpoint
+from webapp.jobs.placement import Need, NotPlaced, Placed, Room, choose
 
 
 def room(node: str, free: int = 2, slots: int = 2, **more: object) -> Room:
@@ -68,23 +66,3 @@ def test_a_named_endpoint_waits_for_room_on_its_owner() -> None:
 def test_a_store_on_loopback_keeps_all_nodes_on_one_machine() -> None:
     rooms = [room("node-1", machine="a"), room("node-2", machine="b"), room("node-3", machine="b")]
     assert choose(rooms, Need(low=1, high=3, slots=1, host="localhost")) == Placed(("node-2", "node-3"))
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("node-a", ("node-a", 29400)),
-        ("node-a:2000", ("node-a", 2000)),
-        ("[::1]:2000", ("::1", 2000)),
-        ("[::1]", ("::1", 29400)),
-        ("fe80::1", ("fe80::1", 29400)),
-    ],
-)
-def test_endpoints_are_read_as_torchrun_reads_them(text: str, expected: tuple[str, int]) -> None:
-    assert split_endpoint(text) == expected
-
-
-@pytest.mark.parametrize("text", ["node-a:", "node-a:port", "node-a:0", "node-a:70000", ":29400", "[::1]x"])
-def test_endpoints_that_make_no_sense_are_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="Write HOST or HOST:PORT"):
-        split_endpoint(text)

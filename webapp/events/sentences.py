@@ -25,7 +25,7 @@ def _and(items: Any) -> str:
 
 
 def _runner_started(b: Body) -> str:
-    host = " It hosts the store." if b["hosts_store"] else ""
+    host = " The store is kept on its node." if b["hosts_store"] else ""
     return f"The runner on {b['node']} started as pid {b['pid']} with torch {b['torch_version']}.{host}"
 
 
@@ -48,7 +48,9 @@ def _joined(b: Body) -> str:
 
 def _completed(b: Body) -> str:
     charged = f" It is charged to {b['charged']}." if b.get("charged") else ""
-    return f"Round {b['round']} formed: world size {b['world_size']} on {_and(b['nodes'])}.{charged}"
+    without = "".join(f" Without {node}: {why}." for node, why in b.get("absent", {}).items())
+    formed = f"Round {b['round']} formed: world size {b['world_size']} on {_and(b['nodes'])}."
+    return f"{formed}{without}{charged}"
 
 
 def _starting(b: Body) -> str:
@@ -101,6 +103,15 @@ def _finished(b: Body) -> str:
     )
 
 
+def _keeper_finished(b: Body) -> str:
+    by_whom = " (written by the node agent)" if b.get("inferred") else ""
+    reason = str(b["reason"]).rstrip(".")
+    return f"The store keeper on {b['node']} {_KEEPER[b['outcome']]}: {reason}.{by_whom}"
+
+
+_KEEPER = {"ended": "ended", "stopped": "was stopped", "failed": "failed", "unknown": "ended"}
+
+
 def _command_ended(b: Body) -> str:
     reason = str(b["reason"]).rstrip(".")
     return f"{b['node']}: command {b['outcome']}{f': {reason}' if reason else ''}."
@@ -127,6 +138,10 @@ _SENTENCES: dict[str, Callable[[Body], str]] = {
     "resumed": _resumed,
     "workers_finished": lambda b: f"All workers of {b['node']} ended with 0; it waits for the others.",
     "runner_finished": _finished,
+    "keeper_started": lambda b: (
+        f"The store keeper on {b['node']} started as pid {b['pid']}; the store is at {b['endpoint']}."
+    ),
+    "keeper_finished": _keeper_finished,
     "node_started": lambda b: f"The node agent on {b['node']} started as pid {b['pid']}.",
     "node_stopping": lambda b: f"The node agent on {b['node']} ends ({b['reason']}); its runners go on.",
     "command_received": lambda b: f"{b['node']} has received a command.",

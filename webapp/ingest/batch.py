@@ -13,7 +13,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from agents.wire.codec import Unreadable
-from agents.wire.events import AnyEvent, CommandEnded, CommandReceived, RunnerEvent, RunnerSettled
+from agents.wire.events import (
+    AnyEvent,
+    CommandEnded,
+    CommandReceived,
+    KeeperEvent,
+    RunnerEvent,
+    RunnerSettled,
+)
 from agents.wire.streams import attempt_of
 from webapp.database import is_trouble, take_turns
 from webapp.events.models import SET_ASIDE, Record, Source
@@ -173,6 +180,9 @@ def _store(due: Sequence[Read]) -> None:
 def _apply(event: AnyEvent, jobs: JobsBatch) -> None:
     if isinstance(event, RunnerEvent):
         jobs.runner_event(event)
+        return
+    if isinstance(event, KeeperEvent):
+        jobs.keeper_event(event)
         return
     apply_node_event(event)
     nodes_changed()

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from agents.wire.commands import StartRunner
 from agents.wire.events import (
+    AnyKeeperEvent,
     AnyRunnerEvent,
     CommandEnded,
     CommandReceived,
@@ -67,6 +68,10 @@ class Batch:
         self._write_rows(found, event)
         if found.runner.phase is not before.phase:
             rows.move_lane(found.member, found.runner.phase, found.runner.round, event.at)
+
+    def keeper_event(self, event: AnyKeeperEvent) -> None:
+        """What becomes of a job its runners say; this stands beside theirs, and the page hears of it."""
+        self.jobs.update(Attempt.objects.filter(pk=event.attempt).values_list("job", flat=True))
 
     def settled(self, event: RunnerSettled) -> None:
         """Nothing of the runner is left on its node: only now are the slots free."""

@@ -23,23 +23,20 @@ from webapp.fleet.outbox import OPEN, write_command
 from webapp.live.notify import job_changed
 
 from .folded import state_to_dict
+from .meeting import endpoint_of, given_endpoint, is_hosted, local_address, say_taken, wanted_endpoint
 from .models import Attempt, Job, Member, Wanted
-from .placement import Need, NotPlaced, Placed, choose, join_endpoint, split_endpoint
+from .placement import Need, NotPlaced, Placed, choose
 from .rooms import read_rooms
+from .specs import spec_of
 
 START_DEADLINE_S = 30.0
 TERMINAL = [state.value for state in JobState if state.is_terminal]
 
 
-def spec_of(job: Job) -> JobSpec:
-    """The stored spec; fields that this version does not know are left out."""
-    known = {key: value for key, value in job.spec.items() if key in JobSpec.__dataclass_fields__}
-    return JobSpec(**{**known, "args": tuple(known.get("args", ()))})
-
-
 def need_of(spec: JobSpec) -> Need:
     low, high = parse_nnodes(spec.nnodes)
-    host = split_endpoint(spec.rdzv_endpoint)[0] if spec.rdzv_endpoint else ""
+    wanted = wanted_endpoint(spec)
+    host = wanted.host if wanted else ""
     return Need(low=spec.nodes or low, high=spec.nodes or high, slots=slots_needed(spec), host=host)
 
 
@@ -47,8 +44,8 @@ def need_of(spec: JobSpec) -> Need:
 def place(job: Job) -> bool:
     """Give a queued job its next attempt if there is room; otherwise say on the job what is missing.
 
-    True when an attempt was made: the first start command goes to the store's host alone, and the caller
-    has the job's standing computed anew.
+    True when an attempt was made, and the caller has the job's standing computed anew. The first start
+    command goes to the store's host alone, where there is one.
     """
     locked = Job.objects.select_for_update().get(pk=job.pk)
     if locked.state != JobState.QUEUED.value or locked.wanted != Wanted.RUN:
@@ -58,12 +55,17 @@ def place(job: Job) -> bool:
     spec = spec_of(locked)
     # Of two that look for room at once, the second has to see what the first has taken.
     take_turns("placing")
-    answer = choose(read_rooms(), need_of(spec))
-    if isinstance(answer, NotPlaced):
-        say_why_queued(locked, answer.why)
+    rooms = read_rooms()
+    answer = choose(rooms, need_of(spec))
+    taken = say_taken(spec, rooms)
+    if taken or isinstance(answer, NotPlaced):
+        say_why_queued(locked, answer.why if isinstance(answer, NotPlaced) else f"Queued: {taken}.")
         return False
     attempt = _make_attempt(locked, spec, answer)
-    _start(attempt, spec, attempt.store_host)
+    if attempt.store_host:
+        _start(attempt, spec, attempt.store_host)
+    else:
+        start_members(attempt)
     Job.objects.filter(pk=locked.pk).update(version=F("version") + 1)
     job_changed(locked.id)
     return True
@@ -81,7 +83,8 @@ def _make_attempt(job: Job, spec: JobSpec, placed: Placed) -> Attempt:
         id=f"j{job.id}-a{number}-{secrets.token_hex(4)}",
         job=job,
         number=number,
-        store_host=placed.nodes[0],
+        store_host=placed.nodes[0] if is_hosted(spec) else "",
+        endpoint="" if is_hosted(spec) else given_endpoint(spec),
         created_at=timezone.now(),
     )
     slots = slots_needed(spec)
@@ -128,24 +131,11 @@ def _message(attempt: Attempt, spec: JobSpec, node: str) -> StartMessage:
         nodes=tuple(sorted(nodes, key=lambda name: (name != attempt.store_host, name))),
         min_nodes=low,
         max_nodes=high,
-        endpoint=_wanted_endpoint(spec, node) if hosts_store else attempt.endpoint,
+        endpoint=endpoint_of(spec, node) if hosts_store else attempt.endpoint,
         hosts_store=hosts_store,
-        local_addr=_address(node),
+        local_addr=local_address(spec, node),
         spec=spec,
     )
-
-
-def _wanted_endpoint(spec: JobSpec, node: str) -> str:
-    """Port 0 lets the node agent pick one that is free there."""
-    if spec.rdzv_endpoint:
-        return join_endpoint(*split_endpoint(spec.rdzv_endpoint))
-    return join_endpoint(_address(node), 0)
-
-
-def _address(node: str) -> str:
-    """The address that the node itself gave for others to reach it."""
-    facts = Node.objects.values_list("facts", flat=True).get(name=node)
-    return str((facts.get("addresses") or [facts.get("host") or node])[0])
 
 
 def stop_others(attempt: Attempt, why: str, by: Account | None = None, grace_s: float | None = None) -> int:

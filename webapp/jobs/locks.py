@@ -10,7 +10,14 @@ from collections.abc import Iterable
 
 from django.db import connection
 
-from agents.wire.events import AnyEvent, CommandEnded, CommandReceived, RunnerEvent, RunnerSettled
+from agents.wire.events import (
+    AnyEvent,
+    CommandEnded,
+    CommandReceived,
+    KeeperEvent,
+    RunnerEvent,
+    RunnerSettled,
+)
 from webapp.fleet.outbox import find_commands
 
 from .models import Attempt, Job
@@ -30,7 +37,7 @@ def lock_jobs_of(events: Iterable[AnyEvent]) -> None:
     attempts, commands = set(), set()
     for event in events:
         match event:
-            case RunnerEvent() | RunnerSettled():
+            case RunnerEvent() | KeeperEvent() | RunnerSettled():
                 attempts.add(event.attempt)
             case CommandReceived() | CommandEnded():
                 commands.add(event.command)

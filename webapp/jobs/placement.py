@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-DEFAULT_PORT = 29400
-"""torchrun's own."""
 
 
 @dataclass(frozen=True)
@@ -102,34 +100,3 @@ def _no_host(rooms: Iterable[Room], need: Need) -> str:
         return f"Queued: rdzv_endpoint names {need.host}, and no node has that name or address."
     lacks = ", ".join(_lacks(room) for room in owners)
     return f"Queued: rdzv_endpoint names {need.host}, and that node has no room now: {lacks}."
-
-
-def split_endpoint(text: str) -> tuple[str, int]:
-    """Read ``HOST``, ``HOST:PORT`` or ``[ADDRESS]:PORT``; the port is torchrun's where none is given.
-
-    Raises:
-        ValueError: it is none of these. The text says what to write.
-    """
-    host, port = _split(text.strip())
-    if host and not port:
-        return host, DEFAULT_PORT
-    if host and port.isdecimal() and 0 < int(port) < 65536:
-        return host, int(port)
-    raise ValueError(
-        f"rdzv_endpoint is {text!r}. Write HOST or HOST:PORT, such as node-a:29400, or leave it empty."
-    )
-
-
-def _split(text: str) -> tuple[str, str]:
-    if text.startswith("["):
-        host, _, rest = text[1:].partition("]")
-        return host, rest.removeprefix(":") if not rest or rest.startswith(":") else "?"
-    if text.count(":") > 1:
-        # An IPv6 address without brackets: no port can be told from it.
-        return text, ""
-    host, colon, port = text.partition(":")
-    return host, port if port or not colon else "?"
-
-
-def join_endpoint(host: str, port: int) -> str:
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

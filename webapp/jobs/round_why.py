@@ -34,7 +34,9 @@ def failure_words(attempt_id: str, round_number: int, charged: str = "") -> str:
     if charged and causes.filter(node=charged).exists():
         causes = causes.filter(node=charged)
     worker = causes.order_by("ended_at", "rank").first()
-    worker = worker or failed.filter(role="peer_lost").order_by("ended_at", "rank").first()
+    # Of workers that ended with their fork server it is not known how each would have.
+    for role in ("unknown", "peer_lost"):
+        worker = worker or failed.filter(role=role).order_by("ended_at", "rank").first()
     if worker is None:
         return f"A worker failed on {charged}" if charged else ""
     return ended(worker.rank, worker.node, worker.said) + by_hand(worker)

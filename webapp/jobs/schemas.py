@@ -8,6 +8,8 @@ from typing import Literal
 from ninja import Schema
 from pydantic import Field
 
+from agents.wire.spec import JobSpec
+
 StateWord = Literal[
     "queued",
     "waiting",
@@ -26,6 +28,7 @@ StateWord = Literal[
     "unknown",
 ]
 CauseWord = Literal["start", "failure", "membership"]
+StartWord = Literal["", "warm", "cold"]
 NodeWord = Literal["online", "unheard", "lost"]
 MarkWord = Literal["failure", "kill", "checkpoint", "join", "leave", "resumed", "ended"]
 PhaseWord = Literal["launching", "idle", "rendezvous", "formed", "starting", "up", "restarting", "finishing"]
@@ -39,6 +42,7 @@ class SpecIn(Schema):
     nodes: int | None = None
     nproc_per_node: int = 1
     max_restarts: int = 0
+    standalone: bool = False
     rdzv_backend: str = "c10d"
     rdzv_endpoint: str = ""
     rdzv_conf: dict[str, str] = Field(default_factory=dict)
@@ -48,7 +52,8 @@ class SpecIn(Schema):
     env: dict[str, str] = Field(default_factory=dict)
     workdir: str | None = None
     python: str | None = None
-    start: str = "exec"
+    start: str = "preload"
+    preload: list[str] = Field(default_factory=lambda: list(JobSpec().preload))
     monitor_interval_s: float = 0.1
     grace_s: float = 30.0
 
@@ -125,6 +130,8 @@ class MemberOut(Schema):
     round: int | None
     group_rank: int | None
     hosts_store: bool
+    start: StartWord
+    """How its runner was started: forked from a process that had imported torch, or anew."""
     outcome: str
     reason: str
     state: NodeWord

@@ -19,8 +19,9 @@ from webapp.live.notify import job_changed
 
 from .apply import restand
 from .launch import stop_others
+from .meeting import say_taken, wanted_endpoint
 from .models import Attempt, Job, Wanted
-from .placement import can_host, split_endpoint
+from .placement import can_host
 from .rooms import read_rooms
 from .schemas import JobIn
 from .tasks import place_queued
@@ -61,7 +62,9 @@ def _read_spec(data: JobIn) -> JobSpec:
         raise refuse_field(
             "name", f"The name is longer than {NAME_LENGTH} characters.", "Write a shorter one."
         )
-    spec = JobSpec(**{**data.dict(exclude={"name"}), "args": tuple(data.args)})
+    spec = JobSpec(
+        **{**data.dict(exclude={"name"}), "args": tuple(data.args), "preload": tuple(data.preload)}
+    )
     try:
         check_spec(spec)
     except SpecError as error:
@@ -73,19 +76,19 @@ def _read_spec(data: JobIn) -> JobSpec:
 
 def _require_owner(spec: JobSpec) -> None:
     """A store that no node could host would leave the job queued for ever."""
-    if not spec.rdzv_endpoint:
+    wanted, rooms = wanted_endpoint(spec), read_rooms()
+    if wanted is None or not rooms:
         return
-    try:
-        host, _ = split_endpoint(spec.rdzv_endpoint)
-    except ValueError as error:
-        raise refuse_field("rdzv_endpoint", str(error)) from error
-    rooms = read_rooms()
-    if rooms and not any(can_host(room, host) for room in rooms):
+    if not any(can_host(room, wanted.host) for room in rooms):
         names = ", ".join(room.node for room in rooms)
         raise refuse_field(
             "rdzv_endpoint",
-            f"rdzv_endpoint names {host}, and no registered node has that name or address.",
+            f"rdzv_endpoint names {wanted.host}, and no registered node has that name or address.",
             f"Name one of {names}, or leave it empty to let Regroup pick.",
+        )
+    if taken := say_taken(spec, rooms):
+        raise refuse_field(
+            "rdzv_endpoint", f"{taken}.", "Write another port, or leave it empty to let Regroup pick."
         )
 
 

@@ -15,8 +15,8 @@ from .secret_files import keep_secret
 MARK = "REGROUP_STACK"
 BUNDLE_MARK = "REGROUP_BUNDLE"
 """Carried by runners, store keepers and workers alone."""
-RUNNER = "runner/boot.py"
-"""In the command line of every runner."""
+RUNNER, KEEPER = "runner/boot.py", "keeper/boot.py"
+"""In the command line of every runner, and of every store keeper."""
 
 
 def mark_of(data: Path) -> str:
@@ -43,6 +43,11 @@ def find_marked(mark: str, with_jobs: bool = True) -> list[psutil.Process]:
 def find_runners(mark: str) -> list[psutil.Process]:
     """Runners of training jobs, without their workers."""
     return [process for process in find_marked(mark) if RUNNER in _words(process)]
+
+
+def find_keepers(mark: str) -> list[psutil.Process]:
+    """Store keepers of training jobs, which go by themselves right after the runners."""
+    return [process for process in find_marked(mark) if KEEPER in _words(process)]
 
 
 def _words(process: psutil.Process) -> str:

@@ -128,7 +128,7 @@ class LocalStack:
         return not killed
 
     def _stop_jobs(self, deadline: float) -> None:
-        """Ask the hub to stop all jobs, and wait for the evidence."""
+        """Ask the hub to stop all jobs, and wait for the evidence and for the store keepers to follow."""
         if self.supervisor.has_ended():
             return
         seen = self.signals.count
@@ -141,6 +141,9 @@ class LocalStack:
             if self.signals.wait(0.1, seen):
                 break
         self._report_jobs(command, self.options.log_of("stop_jobs"))
+        while leftovers.find_keepers(self.mark) and time.monotonic() < deadline:
+            if self.signals.wait(0.1, seen):
+                break
 
     def _report_jobs(self, command: subprocess.Popen[bytes], log: Path) -> None:
         if command.poll() is None:

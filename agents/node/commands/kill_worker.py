@@ -55,7 +55,7 @@ def _require_worker_of(command: KillWorker, worker: ProcessRef, node: Node, who:
     bundle = find_bundle(node.config.data, command.attempt)
     if bundle is None:
         raise Refused(f"{node.name} knows no attempt {command.attempt!r}; nothing was signalled.")
-    runner = bundle.runner()
+    runner = bundle.process()
     is_runner = runner is not None and runner.pid == command.pid
     if is_runner or not is_kin(bundle, worker):
         raise Refused(

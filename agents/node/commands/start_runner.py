@@ -10,8 +10,8 @@ from ...wire.commands import StartRunner
 from ...wire.spec import JobSpec, StartMessage
 from ..outcome import Done, Evidence, Refused
 from ..probes.python import require_torch
-from ..spawn import runner_environment
-from ..supervisor import Run
+from ..runs import Run
+from ..spawn import job_environment
 from .node import Node
 
 _ATTEMPT = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,119}$")
@@ -24,7 +24,7 @@ def carry_out(command: StartRunner, node: Node) -> Done:
     run = node.supervisor.run_of(message.attempt)
     if run is None:
         _require_files(message.spec, node.name)
-        environ = runner_environment(os.environ, message)
+        environ = job_environment(os.environ, message)
         wanted = message.spec.python or node.config.python
         python = require_torch(wanted, environ, message.spec.workdir, node.name)
         run = node.supervisor.start(message, python)

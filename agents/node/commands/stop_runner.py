@@ -6,11 +6,10 @@ import contextlib
 import signal
 import time
 
-from ... import procs
 from ...wire.commands import StopRunner
 from ..kin import find_kin
 from ..outcome import Done, Evidence, Failed
-from ..supervisor import Run
+from ..runs import Run
 from .node import Node
 
 CLEAN_UP_S = 5.0
@@ -21,10 +20,15 @@ KILLED_S = 15.0
 
 
 def carry_out(command: StopRunner, node: Node) -> Done:
-    """SIGTERM, later SIGKILL to all that carries the bundle's mark. Safe to repeat."""
+    """SIGTERM, later SIGKILL to all that carries the bundle's mark. Safe to repeat.
+
+    The attempt's store keeper, if it is here, ends by itself once the runners of all nodes have gone.
+    """
+    is_kept = node.supervisor.keepers.note_stop(command.attempt, **_facts(command))
     run = node.supervisor.run_of(command.attempt)
     if run is None:
-        return Done(f"Nothing of that attempt runs on {node.name}.")
+        kept = " Its store keeper ends once no other node needs it." if is_kept else ""
+        return Done(f"Nothing of that attempt runs on {node.name}.{kept}")
     _note(run, command)
     begun = time.monotonic()
     was_killed = _descend(run, command.grace_s)
@@ -38,23 +42,22 @@ def carry_out(command: StopRunner, node: Node) -> Done:
 def _note(run: Run, command: StopRunner) -> None:
     """For the next node agent, if this one dies; without it the end is only explained less well."""
     with contextlib.suppress(OSError):
-        run.bundle.write_stopping(command=command.id, by=command.by, why=command.why)
+        run.bundle.write_stopping(**_facts(command))
+
+
+def _facts(command: StopRunner) -> dict[str, str]:
+    return {"command": command.id, "by": command.by, "why": command.why}
 
 
 def _descend(run: Run, grace_s: float) -> bool:
     """Whether SIGKILL was needed."""
-    _signal(run, signal.SIGTERM)
+    # Once the runner has gone, its settling ends whatever else is left.
+    run.signal(signal.SIGTERM)
     if run.over.wait(grace_s + CLEAN_UP_S):
         return False
-    _signal(run, signal.SIGKILL)
+    run.signal(signal.SIGKILL)
     run.over.wait(KILLED_S)
     return True
-
-
-def _signal(run: Run, signum: signal.Signals) -> None:
-    """Once the runner has gone, its settling ends whatever else is left."""
-    if run.ref is not None:
-        procs.send_signal(run.ref, signum)
 
 
 def _evidence(run: Run, took_s: float) -> Evidence:

@@ -35,11 +35,20 @@ def require_torch(python: str, environ: Mapping[str, str], workdir: str | None, 
         Refused: it is not there, cannot be run, or has no torch.
     """
     path = _locate(python, environ, workdir, node)
-    key = (path, environ.get("PYTHONPATH", ""))
+    key = _key(path, environ)
     if key not in _seen_good:
         _try(path, environ, node)
         _seen_good.add(key)
     return path
+
+
+def note_torch(path: str, environ: Mapping[str, str]) -> None:
+    """Somebody has just imported it there."""
+    _seen_good.add(_key(path, environ))
+
+
+def _key(path: str, environ: Mapping[str, str]) -> tuple[str, str]:
+    return path, environ.get("PYTHONPATH", "")
 
 
 def _locate(python: str, environ: Mapping[str, str], workdir: str | None, node: str) -> str:

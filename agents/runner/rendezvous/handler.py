@@ -10,31 +10,35 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from torch._C._distributed_c10d import Store, TCPStore
 from torch.distributed.elastic.rendezvous import (
     RendezvousClosedError,
+    RendezvousConnectionError,
     RendezvousError,
     RendezvousInfo,
     RendezvousStoreInfo,
 )
-from torch.distributed.elastic.rendezvous.c10d_rendezvous_backend import C10dRendezvousBackend
-from torch.distributed.elastic.rendezvous.dynamic_rendezvous import (
+
+from ...wire.rdzv import RdzvConf
+from ...wire.spec import StartMessage
+from ..budget import Standing, standing_from_json, standing_to_json
+from ..endpoint import join_endpoint, listen, split_endpoint
+from ..torch_hooks import (
     DynamicRendezvousHandler,
     RendezvousSettings,
     RendezvousTimeout,
+    Store,
     _NodeDesc,
+    _PeriodicTimer,
     _RendezvousExitOp,
-    _RendezvousState,
 )
-from torch.distributed.elastic.rendezvous.utils import _PeriodicTimer
-
-from ...wire.spec import RdzvConf, StartMessage
-from ..budget import Standing, standing_from_json, standing_to_json
-from ..endpoint import join_endpoint, listen, split_endpoint
-from .operations import POLL_S, Executor, JoinOp, LeaveOp, Pause
-from .state import StateHolder, joined, strangers
+from .meeting import POLL_S, Meeting, Pause
+from .operations import Executor, JoinOp, LeaveOp
+from .plain_state import State
+from .state import StateHolder, joined, names_in, strangers
 from .store import host_store
 
+ENDED = "regroup/ended"
+"""The key under which the reason stands why the attempt ended. Whoever comes first writes it."""
 MEMBERS_S = 0.2
 """How often a node that waits for the standings of others looks whether they are still there."""
 
@@ -50,6 +54,8 @@ class Formed:
     nodes: tuple[str, ...]
     standings: tuple[Standing, ...]
     store: str
+    absent: dict[str, str]
+    """Why an assigned node is not among them, by its name."""
 
     @property
     def store_host(self) -> str | None:
@@ -62,7 +68,7 @@ class Handler(DynamicRendezvousHandler):
 
     def __init__(
         self,
-        store: TCPStore,
+        meeting: Meeting,
         message: StartMessage,
         conf: RdzvConf,
         pause: Pause,
@@ -70,16 +76,24 @@ class Handler(DynamicRendezvousHandler):
     ) -> None:
         node = _NodeDesc(message.node, os.getpid(), 0)
         settings = _settings(message, conf)
-        backend = C10dRendezvousBackend(store, message.attempt)
-        super().__init__(node, settings, backend.name, store, StateHolder(backend, settings))
-        self._op_executor = Executor(node, self._state_holder, settings, self._see, pause)
+        backend, store = meeting.backend, meeting.store
+        self._holder = StateHolder(backend, settings)
+        super().__init__(node, settings, backend.name, store, self._holder)
+        order = message.nodes if message.spec.rdzv_backend == "static" else ()
+        self._op_executor = Executor(
+            node, self._state_holder, settings, self._see, pause, meeting.poll_s, order
+        )
+        self._meeting = meeting
         self._assigned = frozenset(message.nodes)
         self._local_addr = message.local_addr
         self._answer_s = conf.read_timeout
+        self._last_call_s = conf.last_call_timeout
         self._pause = pause
         self._on_joined = on_joined
         self._joined: tuple[str, ...] = ()
         self._members: tuple[_NodeDesc, ...] = ()
+        self._rank = 0
+        self._has_finished = False
         self._round_store: Store = store
         self.my_standing: Callable[[], Standing] = lambda: Standing(node=message.node, round=0)
         self.formed: Formed | None = None
@@ -93,7 +107,7 @@ class Handler(DynamicRendezvousHandler):
         """Names of those who were in when this node last looked."""
         return self._joined
 
-    def _see(self, state: _RendezvousState) -> None:
+    def _see(self, state: State) -> None:
         names = joined(state, self._this_node)
         if names is not None:
             self._say_joined(names)
@@ -119,7 +133,7 @@ class Handler(DynamicRendezvousHandler):
     def _join(self, deadline: float) -> None:
         self._stop_heartbeats()
         self._op_executor.run(_RendezvousExitOp(), deadline)
-        self._op_executor.run(JoinOp(self._assigned), deadline, self._get_deadline)
+        self._op_executor.run(JoinOp(self._assigned, self._last_call_s), deadline, self._get_deadline)
         by_rank = sorted(self._state_holder.state.participants.items(), key=lambda item: item[1])
         self._members = tuple(node for node, _ in by_rank)
         # The node whose joining completes the round never saw itself in an incomplete one.
@@ -129,7 +143,8 @@ class Handler(DynamicRendezvousHandler):
 
     def _agree(self) -> RendezvousInfo:
         """Publish where this node stands, read all others', and open the round's own store."""
-        rank = self._members.index(self._this_node)
+        self._rank = rank = self._members.index(self._this_node)
+        self._has_finished = False
         mine, server = self.my_standing(), None
         if rank == 0:
             server = host_store(self._local_addr, listen(self._local_addr, 0), self._answer_s)
@@ -138,10 +153,16 @@ class Handler(DynamicRendezvousHandler):
         standings = self._read_standings()
         # The last round's store goes only now: until here somebody may still have been in it.
         self._shared_tcp_store_server = server
-        self.formed = Formed(tuple(node.addr for node in self._members), standings, standings[0].store)
+        names = tuple(node.addr for node in self._members)
+        self.formed = Formed(names, standings, standings[0].store, self._absent())
         host, port = split_endpoint(standings[0].store)
         info = RendezvousStoreInfo(host, port)
         return RendezvousInfo(self._round_store, rank, len(self._members), info)
+
+    def _absent(self) -> dict[str, str]:
+        reasons = self._holder.state.absent
+        missing = self._assigned - {node.addr for node in self._members}
+        return {name: reasons.get(name, "it has not joined") for name in sorted(missing)}
 
     def _read_standings(self) -> tuple[Standing, ...]:
         keys = [f"standing/{rank}" for rank in range(len(self._members))]
@@ -154,7 +175,7 @@ class Handler(DynamicRendezvousHandler):
             if time.monotonic() > deadline:
                 names = ", ".join(node.addr for node in self._silent(keys))
                 raise PeerSilent(f"{names} did not answer within {self._answer_s} s")
-            self._pause(POLL_S)
+            self._pause(self._meeting.poll_s)
         return tuple(standing_from_json(text) for text in self._round_store.multi_get(keys))
 
     def _silent(self, keys: list[str]) -> list[_NodeDesc]:
@@ -169,10 +190,10 @@ class Handler(DynamicRendezvousHandler):
 
     # -- while the workers run --
 
-    def _look(self) -> _RendezvousState:
+    def _look(self) -> State:
         with self._heartbeat_lock:
-            self._state_holder.sync()
-            return self._state_holder.state
+            self._holder.sync()
+            return self._holder.state
 
     def num_nodes_waiting(self) -> int:
         """Nodes that wait to join, and members of the round that have left or whose keep-alive has lapsed.
@@ -180,22 +201,38 @@ class Handler(DynamicRendezvousHandler):
         Raises:
             RendezvousClosedError: another node has ended the attempt.
         """
-        state = self._look()
-        closed, waiting = state.closed, len(state.wait_list)
-        gone = len(set(self._members) - set(state.participants))
+        try:
+            return self._count_news(self._look())
+        except RendezvousConnectionError:
+            # Workers that are well need no rendezvous. Who cannot be seen is not called gone.
+            if self._meeting.outlives_outages:
+                return 0
+            raise
+
+    def _count_news(self, state: State) -> int:
+        gone = set(self._members) - set(state.participants)
+        news = len(state.wait_list) + len(gone)
         # Read after the state: who leaves or closes because all is done has said so before.
-        if self.all_finished():
+        if (news or state.closed) and self.all_finished():
             return 0
-        if closed:
+        if state.closed:
             raise RendezvousClosedError
-        return waiting + gone
+        return news
 
     def say_finished(self) -> None:
-        """This node's workers have all ended with 0; say it once a round."""
-        self._round_store.add("finished", 1)
+        """This node's workers have all ended with 0. Said as long as it takes, to whoever asks."""
+        self._has_finished = True
 
     def all_finished(self) -> bool:
-        return int(self._round_store.add("finished", 0)) >= len(self._members)
+        """Whether every member of the round has said so."""
+        try:
+            if self._has_finished:
+                self._round_store.set(f"finished/{self._rank}", "1")
+            return bool(self._round_store.check([f"finished/{rank}" for rank in range(len(self._members))]))
+        except RendezvousConnectionError:
+            if self._meeting.outlives_outages:
+                return False
+            raise
 
     def _start_heartbeats(self) -> None:
         # torch looks once an interval whether an interval has passed, and so may send only every second time.
@@ -214,14 +251,14 @@ class Handler(DynamicRendezvousHandler):
     def end_attempt(self, why: str) -> None:
         """Close the rendezvous for all nodes. Of several reasons the first is kept."""
         with contextlib.suppress(RuntimeError, RendezvousError):
-            self._store.compare_set("regroup/ended", "", why)
+            self._store.compare_set(ENDED, "", why)
             self.set_closed()
 
     def why_ended(self) -> str | None:
         """The reason that a node gave to ``end_attempt``."""
         with contextlib.suppress(RuntimeError):
-            if self._store.check(["regroup/ended"]):
-                return str(self._store.get("regroup/ended").decode())
+            if self._store.check([ENDED]):
+                return str(self._store.get(ENDED).decode())
         return None
 
     def leave(self) -> None:
@@ -229,6 +266,14 @@ class Handler(DynamicRendezvousHandler):
         self._stop_heartbeats()
         with contextlib.suppress(RuntimeError, RendezvousError), self._heartbeat_lock:
             self._quiet().run(LeaveOp(), self._get_deadline(self._settings.timeout.heartbeat))
+
+    def finish(self, why: str) -> None:
+        """After ``leave``: the last node closes the rendezvous, and removes what the attempt left there."""
+        with contextlib.suppress(RuntimeError, RendezvousError):
+            if names_in(self._look()):
+                return
+            self.end_attempt(why)
+            self._meeting.clear()
 
     def wait_alone(self, timeout_s: float) -> None:
         """Keep the store until every other node has left it or lapsed. For the node that hosts it."""
@@ -239,7 +284,8 @@ class Handler(DynamicRendezvousHandler):
 
     def _quiet(self) -> Executor:
         """An executor that a stop does not interrupt."""
-        return Executor(self._this_node, self._state_holder, self._settings, lambda state: None, time.sleep)
+        holder, poll_s = self._state_holder, self._meeting.poll_s
+        return Executor(self._this_node, holder, self._settings, lambda state: None, time.sleep, poll_s)
 
 
 def _settings(message: StartMessage, conf: RdzvConf) -> RendezvousSettings:

@@ -1,26 +1,53 @@
-"""torch's shared rendezvous state, read without a cache and without comparing clocks of machines."""
+"""torch's shared rendezvous state: plain data, without a cache and without comparing clocks of machines."""
 
 from __future__ import annotations
 
 import time
 
-from torch.distributed.elastic.rendezvous.dynamic_rendezvous import (
+from ..torch_hooks import (
     RendezvousBackend,
     RendezvousSettings,
+    Token,
     _BackendRendezvousStateHolder,
     _NodeDesc,
     _remove_participant_epilogue,
-    _RendezvousState,
 )
-
 from .liveness import Liveness
+from .plain_state import State, decode, encode
+
+LAPSED = "its keep-alive lapsed"
 
 
 class StateHolder(_BackendRendezvousStateHolder):
+    _state: State
+
     def __init__(self, backend: RendezvousBackend, settings: RendezvousSettings) -> None:
         super().__init__(backend, settings, cache_duration=0)
+        self._state = State()
         interval = settings.keep_alive_interval.total_seconds()
         self._liveness = Liveness(interval * settings.keep_alive_max_attempt, gap_s=2 * interval)
+
+    @property
+    def state(self) -> State:
+        """As of the last ``sync``."""
+        return self._state
+
+    def sync(self) -> bool | None:
+        """Write the state where it was changed here, else read it; False: another node was quicker."""
+        has_won: bool | None = None
+        if self._dirty:
+            answer, has_won = self._write()
+        else:
+            answer = self._backend.get_state()
+        text, self._token = answer if answer is not None else (None, None)
+        self._state = State() if text is None else decode(text)
+        self._dirty = False
+        self._sanitize()
+        return has_won
+
+    def _write(self) -> tuple[tuple[bytes, Token] | None, bool]:
+        answer = self._backend.set_state(encode(self._state), self._token)
+        return (None, False) if answer is None else (answer[:2], answer[2])
 
     def _sanitize(self) -> None:
         state = self._state
@@ -35,10 +62,13 @@ class StateHolder(_BackendRendezvousStateHolder):
         del state.last_heartbeats[node]
         state.wait_list.discard(node)
         state.redundancy_list.discard(node)
-        return state.participants.pop(node, None) is not None
+        took_part = state.participants.pop(node, None) is not None
+        if node.addr not in names_in(state):
+            state.absent[node.addr] = LAPSED
+        return took_part
 
 
-def joined(state: _RendezvousState, node: _NodeDesc) -> tuple[str, ...] | None:
+def joined(state: State, node: _NodeDesc) -> tuple[str, ...] | None:
     """Names of those who are in for the coming round. None: ``node`` is not, or the round is formed."""
     if not state.complete and node in state.participants:
         return tuple(sorted(other.addr for other in state.participants))
@@ -47,12 +77,25 @@ def joined(state: _RendezvousState, node: _NodeDesc) -> tuple[str, ...] | None:
     return None
 
 
-def all_are_in(state: _RendezvousState, assigned: frozenset[str]) -> bool:
-    """Whether the participants are exactly the assigned nodes, each once."""
+def names_in(state: State) -> set[str]:
+    """All who have a place in the rendezvous."""
+    return {other.addr for other in (*state.participants, *state.wait_list, *state.redundancy_list)}
+
+
+def expected(state: State, assigned: frozenset[str]) -> frozenset[str]:
+    """Who is still to be waited for: the assigned nodes that are not known to stay away, and those that wait.
+
+    Who waits has to be let in with this round, as it would end the next one at once.
+    """
+    return (assigned - state.absent.keys()) | {other.addr for other in state.wait_list}
+
+
+def all_are_in(state: State, assigned: frozenset[str]) -> bool:
+    """Whether nobody is missing from the participants, and each is there once."""
     names = [other.addr for other in state.participants]
-    return len(names) == len(assigned) and set(names) == assigned
+    return len(set(names)) == len(names) and expected(state, assigned) <= set(names)
 
 
-def strangers(state: _RendezvousState, node: _NodeDesc) -> set[_NodeDesc]:
+def strangers(state: State, node: _NodeDesc) -> set[_NodeDesc]:
     """All other nodes that still have a place in the rendezvous."""
     return {*state.participants, *state.wait_list, *state.redundancy_list} - {node}

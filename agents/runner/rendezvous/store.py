@@ -8,9 +8,8 @@ import stat
 from collections.abc import Iterator
 from datetime import timedelta
 
-from torch._C._distributed_c10d import TCPStore
-
 from ..endpoint import port_of
+from ..torch_hooks import TCPStore
 
 PROBE_S = 5
 """Seconds without traffic after which the kernel asks whether the other end is still there."""

@@ -551,6 +551,8 @@ export interface components {
              * @default 1
              */
             nproc_per_node: number;
+            /** Preload */
+            preload?: string[];
             /** Python */
             python?: string | null;
             /**
@@ -570,8 +572,13 @@ export interface components {
             /** Script */
             script?: string | null;
             /**
+             * Standalone
+             * @default false
+             */
+            standalone: boolean;
+            /**
              * Start
-             * @default exec
+             * @default preload
              */
             start: string;
             /** Workdir */
@@ -809,6 +816,11 @@ export interface components {
             /** Since */
             since: string | null;
             /**
+             * Start
+             * @enum {string}
+             */
+            start: "" | "warm" | "cold";
+            /**
              * State
              * @enum {string}
              */
@@ -1033,6 +1045,8 @@ export interface components {
              * @default 1
              */
             nproc_per_node: number;
+            /** Preload */
+            preload?: string[];
             /** Python */
             python?: string | null;
             /**
@@ -1052,8 +1066,13 @@ export interface components {
             /** Script */
             script?: string | null;
             /**
+             * Standalone
+             * @default false
+             */
+            standalone: boolean;
+            /**
              * Start
-             * @default exec
+             * @default preload
              */
             start: string;
             /** Workdir */

@@ -19,11 +19,16 @@ export interface Draft {
   env: EnvRow[];
   python: string;
   workdir: string;
+  start: string;
+  preload: string;
+  standalone: boolean;
   rdzv_backend: string;
   rdzv_endpoint: string;
   rdzv_conf: string;
   grace_s: number | null;
 }
+
+const PRELOAD = ["torch", "torch.distributed"];
 
 export function fromSpec(spec: JobIn | null): Draft {
   return {
@@ -38,6 +43,9 @@ export function fromSpec(spec: JobIn | null): Draft {
     env: Object.entries(spec?.env ?? {}).map(([name, value]) => ({ name, value })),
     python: spec?.python ?? "",
     workdir: spec?.workdir ?? "",
+    start: spec?.start ?? "preload",
+    preload: (spec?.preload ?? PRELOAD).join(", "),
+    standalone: spec?.standalone ?? false,
     rdzv_backend: spec?.rdzv_backend ?? "c10d",
     rdzv_endpoint: spec?.rdzv_endpoint ?? "",
     rdzv_conf: joinConf(spec?.rdzv_conf ?? {}),
@@ -62,7 +70,9 @@ export function toSpec(draft: Draft): JobIn {
     rdzv_backend: draft.rdzv_backend.trim(),
     rdzv_endpoint: draft.rdzv_endpoint.trim(),
     rdzv_conf: splitConf(draft.rdzv_conf),
-    start: "exec",
+    start: draft.start,
+    preload: draft.preload.split(/[\s,]+/).filter((name) => name),
+    standalone: draft.standalone,
     monitor_interval_s: 0.1,
     grace_s: draft.grace_s ?? 30,
   };

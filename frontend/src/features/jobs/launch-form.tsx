@@ -1,4 +1,4 @@
-import { Button, NumberInput, Textarea, TextInput } from "@mantine/core";
+import { Button, Checkbox, NativeSelect, NumberInput, Textarea, TextInput } from "@mantine/core";
 import { useState, type FormEvent } from "react";
 import { useLocation } from "wouter";
 import { Refusal, useLaunch, type JobIn } from "@/api";
@@ -65,17 +65,50 @@ export function LaunchForm({ start }: { start: JobIn | null }) {
       />
       <EnvRows rows={draft.env} onChange={(env) => set({ env })} error={faults["env"]} />
       <details className={classes.more} open={startsOpen(faults)}>
-        <summary>Interpreter, folder and rendezvous</summary>
+        <summary>Start, interpreter, folder and rendezvous</summary>
+        <div className={classes.row}>
+          <NativeSelect
+            label="start"
+            description={STARTS[draft.start]}
+            data={Object.keys(STARTS)}
+            {...text("start")}
+          />
+          <TextInput
+            label="preload"
+            description="modules imported before a worker is forked"
+            disabled={draft.start !== "preload"}
+            {...text("preload")}
+          />
+        </div>
         <div className={classes.row}>
           <TextInput label="python" description="empty: the node agent's" {...text("python")} />
           <TextInput label="workdir" description="empty: the bundle of the attempt" {...text("workdir")} />
         </div>
         <div className={classes.row}>
-          <TextInput label="rdzv_backend" description="this version runs c10d" {...text("rdzv_backend")} />
-          <TextInput label="rdzv_endpoint" description="HOST[:PORT]; empty: Regroup picks" {...text("rdzv_endpoint")} />
+          <NativeSelect
+            label="rdzv_backend"
+            description={BACKENDS[draft.rdzv_backend] ?? "not one of those known here"}
+            data={backendsWith(draft.rdzv_backend)}
+            disabled={draft.standalone}
+            {...text("rdzv_backend")}
+          />
+          <TextInput
+            label="rdzv_endpoint"
+            description={isEtcd(draft) ? "HOST[:PORT],…; of your etcd" : "HOST[:PORT]; empty: Regroup picks"}
+            disabled={draft.standalone}
+            {...text("rdzv_endpoint")}
+          />
           <TextInput label="rdzv_conf" description="key=value,key=value" {...text("rdzv_conf")} />
           <NumberInput label="grace_s" description="s from SIGTERM to SIGKILL" {...number("grace_s")} />
         </div>
+        <Checkbox
+          className={classes.standalone}
+          label="standalone"
+          description="one node that meets itself on localhost"
+          checked={draft.standalone}
+          error={faults["standalone"]}
+          onChange={(event) => set(standalone(event.currentTarget.checked))}
+        />
       </details>
       {launch.error !== null && <Refused error={launch.error} tried="The job was not launched." />}
       <div className={classes.act}>
@@ -92,7 +125,42 @@ type TextField = {
 }[keyof Draft];
 type NumberField = "nodes" | "nproc_per_node" | "max_restarts" | "grace_s";
 
-const TUCKED_AWAY = ["python", "workdir", "rdzv_backend", "rdzv_endpoint", "rdzv_conf", "grace_s"];
+const TUCKED_AWAY = [
+  "start",
+  "preload",
+  "python",
+  "workdir",
+  "rdzv_backend",
+  "rdzv_endpoint",
+  "rdzv_conf",
+  "grace_s",
+  "standalone",
+];
+
+const STARTS: Record<string, string> = {
+  preload: "workers fork with torch imported",
+  exec: "each worker starts anew",
+};
+
+const BACKENDS: Record<string, string> = {
+  c10d: "a store on one of the nodes",
+  "etcd-v3": "an etcd of yours, 3.4 or newer",
+  static: "fixed nodes, ranks in their order",
+};
+
+/** A spec that was launched before may name a backend by another of its names. */
+function backendsWith(named: string): string[] {
+  const known = Object.keys(BACKENDS);
+  return known.includes(named) ? known : [...known, named];
+}
+
+function isEtcd(draft: Draft): boolean {
+  return draft.rdzv_backend.startsWith("etcd");
+}
+
+function standalone(on: boolean): Partial<Draft> {
+  return on ? { standalone: true, rdzv_backend: "c10d", rdzv_endpoint: "" } : { standalone: false };
+}
 
 function startsOpen(faults: Record<string, string>): boolean {
   return TUCKED_AWAY.some((field) => field in faults);

@@ -18,6 +18,7 @@ export function MembersTab({ job }: { job: JobOut }) {
               <th>State</th>
               <th className={table.num}>Group rank</th>
               <th>Phase</th>
+              <th>Start</th>
               <th className={table.num}>Spent</th>
               <th className={table.num}>Left</th>
               <th className={table.num}>Torch's counter</th>
@@ -33,12 +34,25 @@ export function MembersTab({ job }: { job: JobOut }) {
       <p className="quiet small">
         Spent counts the failures that began on the node. Torch's own counter can differ: for one kill it counts the
         nodes that notice it, one or two, by a race.
-        {job.store_host !== null && ` The rendezvous store runs on ${job.store_host}`}
-        {job.store_host !== null && job.store_endpoint !== null && ` at ${job.store_endpoint}`}
-        {job.store_host !== null && "; when that node is lost, this attempt ends."}
+        {meeting(job)}
       </p>
     </div>
   );
+}
+
+const STARTS: Record<MemberOut["start"], string> = {
+  "": "Its runner has not started yet.",
+  warm: "Its runner was forked from a process that had imported torch before.",
+  cold: "Its runner was started anew: the job has an interpreter or an environment of its own, or nothing was warm.",
+};
+
+/** Where the nodes meet, and what it costs to lose that. */
+function meeting(job: JobOut): string {
+  const at = job.store_endpoint === null ? "" : ` at ${job.store_endpoint}`;
+  if (job.store_host !== null) {
+    return ` The rendezvous store runs on ${job.store_host}${at}; when that node is lost, this attempt ends.`;
+  }
+  return at === "" ? "" : ` The nodes meet by ${job.spec.rdzv_backend}${at}, and none of them hosts it.`;
 }
 
 function MemberRow({ job, member }: { job: JobOut; member: MemberOut }) {
@@ -63,6 +77,7 @@ function MemberRow({ job, member }: { job: JobOut; member: MemberOut }) {
           </span>
         )}
       </td>
+      <td title={STARTS[member.start]}>{member.start || "–"}</td>
       <td className={table.num}>{budget?.charged ?? 0}</td>
       <td className={table.num}>{budget?.remaining ?? job.restarts.max_restarts}</td>
       <td className={table.num}>{budget?.torch_counter ?? 0}</td>

@@ -8,9 +8,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from webapp.errors import Problem
-from webapp.jobs.launch import TERMINAL, spec_of
+from webapp.jobs.launch import TERMINAL
 from webapp.jobs.models import Job, Member
 from webapp.jobs.services import stop_job
+from webapp.jobs.specs import spec_of
 
 POLL_S = 0.1
 

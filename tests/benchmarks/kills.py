@@ -1,0 +1,192 @@
+"""Workers are killed in turns, on every side alike, and each side is watched coming back."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+from .cases import Shape
+from .marks import World
+from .phases import Kill
+from .progress import say
+from .sides import Account, Job, Side
+
+HANG_S = 60.0
+"""A kill that has not recovered by then is a hang."""
+PATIENCE_S = 15.0
+"""A torchrun that is not back by then is watched on beside the others, while a fresh one takes its place."""
+LAST_CALL_S = 30.0
+"""Comes on top where torchrun waits for more nodes in every round, by default so long."""
+UP_S = 150.0
+"""How long the first world may take: plain torchrun waits 30 s for its last call."""
+REST_S = 1.0
+"""How long everybody is left alone between a recovery and the next kill of the same job."""
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A job that was killed and is not back yet."""
+
+    job: Job
+    killed_at: float
+
+    def is_over(self) -> bool:
+        return time.monotonic() > self.killed_at + HANG_S or self.job.has_ended()
+
+
+def _back(job: Job, killed_at: float) -> World | None:
+    """The next world after the kill; None: there is none, or it came when it counts as hung."""
+    world = job.marks.world_since(killed_at)
+    return world if world and world.up_at < killed_at + HANG_S else None
+
+
+@dataclass
+class Column:
+    """One side's kills in one shape."""
+
+    side: Side
+    shape: Shape
+    folder: Path
+    turns: int
+    most: int
+    """Kills at most: more than ``turns`` only while none has recovered, as a median needs one."""
+    patience_s: float
+    kills: int = 0
+    hangs: int = 0
+    recovered_s: list[float] = field(default_factory=list)
+    accounts: list[Account] = field(default_factory=list)
+    """What the side itself says of each kill; empty for those that say nothing."""
+    _job: Job | None = None
+    _watched: list[Watched] = field(default_factory=list)
+    _names: count[int] = field(default_factory=count)
+
+    def turn(self, number: int) -> None:
+        """Kill one worker, and wait until all ranks are past a first collective again."""
+        job, world = self._ready()
+        rank = number % self.shape.world_size
+        pid = world.pids[rank]
+        job.before_kill()
+        killed_at, clock = time.monotonic(), time.time()
+        os.kill(pid, signal.SIGKILL)
+        self.kills += 1
+        back = self._wait_back(job, killed_at)
+        self._note(back, killed_at)
+        recovered_at = clock + back.up_at - killed_at if back else None
+        account = job.account(Kill(pid, clock, recovered_at, back.members if back else frozenset()))
+        self.accounts += [account] if account else []
+        if back is None:
+            self._watched.append(Watched(job, killed_at))
+            self._job = None
+        self.look_after()
+
+    def _ready(self) -> tuple[Job, World]:
+        """A job whose workers are all alive and have been left alone for a while."""
+        while True:
+            self._job = self._job or self.side.launch(self.shape, self._folder(), ())
+            world = self._wait_living(self._job)
+            if world is not None:
+                time.sleep(max(0.0, world.up_at + REST_S - time.monotonic()))
+            if world is not None and world.is_alive():
+                return self._job, world
+            self._did_not_stay(self._job)
+
+    def _did_not_stay(self, job: Job) -> None:
+        """It was back after the last kill, and is gone since: that kill hung all the same."""
+        assert self.recovered_s, f"{self._title} did not stay up, and nobody had killed it; {job.says()}"
+        self.recovered_s.pop()
+        self.hangs += 1
+        say(f"{self._title}: it was back, but did not stay, and was ended")
+        job.end()
+        self._job = None
+
+    def _folder(self) -> Path:
+        return self.folder / self.side.name.replace(" ", "-") / str(next(self._names))
+
+    @property
+    def _title(self) -> str:
+        return f"{self.shape.name} {self.side.name}"
+
+    def _wait_living(self, job: Job) -> World | None:
+        """None: it was up before, and is not any more.
+
+        Raises:
+            AssertionError: it never came up.
+        """
+        deadline = time.monotonic() + (HANG_S if job.marks.worlds() else UP_S)
+        while time.monotonic() < deadline and not job.has_ended():
+            world = job.marks.living_world()
+            if world is not None:
+                return world
+            time.sleep(0.05)
+        assert job.marks.worlds(), f"{self._title} did not come up; {job.says()}"
+        return None
+
+    def _wait_back(self, job: Job, killed_at: float) -> World | None:
+        """None: it is not back, and patience is at an end."""
+        give_up_at = killed_at + self.patience_s
+        while time.monotonic() < give_up_at:
+            if _back(job, killed_at) or job.has_ended():
+                break
+            time.sleep(0.02)
+        return _back(job, killed_at)
+
+    def _note(self, back: World | None, killed_at: float) -> None:
+        how = "is not back yet"
+        if back is not None:
+            self.recovered_s.append(back.up_at - killed_at)
+            how = f"was back after {self.recovered_s[-1]:.3f} s"
+        say(f"{self._title}: kill {self.kills} {how}")
+
+    def look_after(self) -> None:
+        """Count those that came back late, and end those that hang."""
+        for one in list(self._watched):
+            back = _back(one.job, one.killed_at)
+            if back is None and not one.is_over():
+                continue
+            self._watched.remove(one)
+            one.job.end()
+            self._note_late(back, one.killed_at)
+
+    def _note_late(self, back: World | None, killed_at: float) -> None:
+        if back is None:
+            self.hangs += 1
+            say(f"{self._title}: one did not come back, and was ended")
+        else:
+            self.recovered_s.append(back.up_at - killed_at)
+            say(f"{self._title}: one was back after {self.recovered_s[-1]:.3f} s")
+
+    def finish(self) -> None:
+        """Wait for what is still watched, kill on while none has recovered, and end everything."""
+        while self._watched or (not self.recovered_s and self.kills < self.most):
+            if self._watched:
+                self.look_after()
+                time.sleep(0.2)
+            else:
+                self.turn(self.kills)
+        self.close()
+
+    def close(self) -> None:
+        """End whatever runs."""
+        for job in [self._job, *(one.job for one in self._watched)]:
+            if job is not None:
+                job.end()
+        self._job, self._watched = None, []
+
+
+def run_turns(columns: Sequence[Column]) -> None:
+    """Everybody's first kill, then everybody's second …, so that a noisy minute hits all of them."""
+    try:
+        for number in range(max(column.turns for column in columns)):
+            for column in columns:
+                if number < column.turns:
+                    column.turn(number)
+        for column in columns:
+            column.finish()
+    finally:
+        for column in columns:
+            column.close()

@@ -1,0 +1,84 @@
+"""The result of a case: one line, and what it misses of what was to be reached."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from statistics import median
+
+from .cases import Case, Mode
+from .sides import Account
+
+P99_S = 1.0
+"""The longest 99th percentile of preloaded workers' recoveries that is good enough."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """Medians in seconds. None: not measured, or there was nothing to take a median of."""
+
+    case: str
+    mode: Mode
+    n: int
+    ours_s: float | None
+    p99_s: float | None
+    torchrun_s: float | None
+    ratio: float | None
+    """ours_s / torchrun_s."""
+    best_torchrun_s: float | None
+    ft_launcher_s: float | None
+    kills: int
+    hangs: int
+    torchrun_kills: int
+    torchrun_hangs: int
+    failure_restarts_per_kill: float | None
+    phases: dict[str, float]
+
+    def as_json(self) -> str:
+        return json.dumps({key: _rounded(value) for key, value in asdict(self).items()})
+
+
+def _rounded(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _rounded(part) for key, part in value.items()}
+    return round(value, 4) if isinstance(value, float) else value
+
+
+def median_of(values: Sequence[float]) -> float | None:
+    return median(values) if values else None
+
+
+def p99_of(values: Sequence[float]) -> float | None:
+    """The nearest rank, so of fewer than a hundred it is the longest."""
+    return sorted(values)[math.ceil(0.99 * len(values)) - 1] if values else None
+
+
+def ratio_of(ours_s: float | None, theirs_s: float | None) -> float | None:
+    return ours_s / theirs_s if ours_s and theirs_s else None
+
+
+def phases_of(accounts: Sequence[Account]) -> dict[str, float]:
+    """The median of each phase."""
+    told = [account.phases for account in accounts if account.phases]
+    return {name: median(phases[name] for phases in told) for name in (told[0] if told else {})}
+
+
+def restarts_per_kill(accounts: Sequence[Account]) -> float | None:
+    return sum(one.failure_restarts for one in accounts) / len(accounts) if accounts else None
+
+
+def misses(case: Case, line: Line, accounts: Sequence[Account], is_compared: bool) -> Iterator[str]:
+    """A sentence for each target that is missed."""
+    if is_compared and line.ratio is None:
+        yield f"{case.name}: nothing to compare: {line.torchrun_hangs} of {line.torchrun_kills} hung."
+    if line.ratio is not None and line.ratio > case.most:
+        yield f"{case.name}: the ratio to torchrun is {line.ratio:.3f}; it was to be {case.most} at most."
+    if line.hangs:
+        yield f"{case.name}: {line.hangs} of {line.kills} kills hung; none was to."
+    if any(account.failure_restarts != 1 for account in accounts):
+        spent = [account.failure_restarts for account in accounts]
+        yield f"{case.name}: kills cost {spent} failure restarts; each was to cost exactly 1."
+    if case.kind == "kill" and case.mode == "preload" and (line.p99_s or 0) > P99_S:
+        yield f"{case.name}: the 99th percentile is {line.p99_s:.3f} s; it was to be {P99_S} s at most."

@@ -1,0 +1,131 @@
+"""What is made of the marks of workers and the records of runners, and when a target is missed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.benchmarks.cases import CASES, UnknownCase, find_cases, in_groups
+from tests.benchmarks.line import Line, misses, p99_of
+from tests.benchmarks.marks import Marks, worlds_of
+from tests.benchmarks.phases import Kill, is_told, phases_of
+from tests.benchmarks.sides import Account
+
+CASE = find_cases("kill-1x2")[0]
+GOOD = Line(
+    case=CASE.name,
+    mode="preload",
+    n=10,
+    ours_s=0.15,
+    p99_s=0.3,
+    torchrun_s=3.0,
+    ratio=0.05,
+    best_torchrun_s=2.0,
+    ft_launcher_s=None,
+    kills=10,
+    hangs=0,
+    torchrun_kills=10,
+    torchrun_hangs=3,
+    failure_restarts_per_kill=1.0,
+    phases={},
+)
+ONE_EACH = [Account({}, 1)] * 10
+
+
+def met(rank: int, world: int, at: float, size: int = 2) -> dict[str, Any]:
+    return {
+        "kind": "collective",
+        "rank": rank,
+        "pid": 100 * world + rank,
+        "world": world,
+        "at": at,
+        "size": size,
+    }
+
+
+def record(kind: str, second: float, **fields: Any) -> dict[str, Any]:
+    return {"kind": kind, "at": f"1970-01-01T00:00:{second:06.3f}+00:00", **fields}
+
+
+def test_ranks_of_two_starts_make_no_world() -> None:
+    assert worlds_of([met(0, 1, 5.0), met(1, 2, 6.0)]) == []
+    assert [world.up_at for world in worlds_of([met(0, 1, 5.0), met(1, 2, 6.0), met(0, 2, 6.5)])] == [6.5]
+
+
+def test_a_world_that_was_up_before_a_kill_is_not_its_recovery(tmp_path: Path) -> None:
+    marks = Marks(tmp_path / "marks.jsonl")
+    assert marks.world_since(0.0) is None
+    lines = [met(0, 1, 5.0), met(1, 1, 5.1), met(0, 2, 7.0), met(1, 2, 7.3), met(0, 3, 9.0), met(1, 3, 9.0)]
+    marks.path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    back = marks.world_since(5.5)
+    assert back is not None
+    assert (back.up_at, back.pids) == (7.3, {0: 200, 1: 201})
+
+
+def test_phases_last_until_the_last_node_is_through_and_add_up_to_the_recovery() -> None:
+    kill = Kill(pid=7, at=10.0, recovered_at=10.9, pids=frozenset({17, 18}))
+    records = [
+        record("workers_started", 9.0, workers=[{"pid": 7}, {"pid": 8}]),
+        record("worker_exited", 10.05, worker={"pid": 8}),
+        record("worker_exited", 10.1, worker={"pid": 7}),
+        record("rendezvous_begun", 10.15),
+        record("rendezvous_begun", 10.3),
+        record("rendezvous_completed", 10.4),
+        record("rendezvous_completed", 10.35),
+        record("workers_started", 10.5, workers=[{"pid": 17}]),
+    ]
+    assert not is_told(kill, records)
+    records.append(record("workers_started", 10.6, workers=[{"pid": 18}]))
+    assert is_told(kill, records)
+    phases = phases_of(kill, records)
+    assert phases == pytest.approx(
+        {"detect": 0.1, "stop": 0.2, "rendezvous": 0.1, "start": 0.2, "process_group": 0.3}
+    )
+    assert sum(phases.values()) == pytest.approx(0.9)
+
+
+def test_the_99th_percentile_of_a_hundred_leaves_out_the_longest() -> None:
+    assert p99_of([float(number) for number in range(100, 0, -1)]) == 99.0
+    assert p99_of([0.2, 0.9, 0.1]) == 0.9
+    assert p99_of([]) is None
+
+
+def test_nothing_is_missed_when_all_is_reached() -> None:
+    assert list(misses(CASE, GOOD, ONE_EACH, is_compared=True)) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "accounts", "says"),
+    [
+        (replace(GOOD, ratio=0.081), ONE_EACH, "the ratio to torchrun is 0.081"),
+        (replace(GOOD, torchrun_s=None, ratio=None), ONE_EACH, "nothing to compare"),
+        (replace(GOOD, hangs=1), ONE_EACH, "1 of 10 kills hung"),
+        (replace(GOOD, p99_s=1.01), ONE_EACH, "99th percentile is 1.010 s"),
+        (GOOD, [Account({}, 0), Account({}, 2)], "cost [0, 2] failure restarts"),
+    ],
+)
+def test_each_missed_target_is_a_sentence(line: Line, accounts: list[Account], says: str) -> None:
+    (sentence,) = misses(CASE, line, accounts, is_compared=True)
+    assert sentence.startswith("kill-1x2: ")
+    assert says in sentence
+
+
+def test_ours_alone_is_held_to_what_needs_no_torchrun() -> None:
+    alone = replace(GOOD, torchrun_s=None, ratio=None, torchrun_kills=0)
+    assert list(misses(CASE, alone, ONE_EACH, is_compared=False)) == []
+    assert list(misses(CASE, replace(alone, hangs=2), ONE_EACH, is_compared=False)) != []
+
+
+def test_cases_that_share_a_shape_are_measured_side_by_side() -> None:
+    groups = [[case.name for case in group] for group in in_groups(find_cases(""))]
+    assert ["kill-2x1", "kill-2x1-exec", "kill-2x1-etcd", "kill-2x1-etcd-exec"] in groups
+    assert sum(map(len, groups)) == len(CASES)
+
+
+def test_an_unknown_case_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(UnknownCase, match=r"no case 'kill-9'.*kill-1x2, kill-1x2-exec"):
+        find_cases("launch,kill-9")

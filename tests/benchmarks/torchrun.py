@@ -1,0 +1,91 @@
+"""Plain torchrun, torchrun at its best, and ft_launcher: what Regroup is compared with."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.system.stack import ROOT, free_port
+from webapp.stack.leftovers import MARK, kill_all
+
+from .cases import Shape
+from .marks import Marks
+from .phases import Kill
+from .sides import MAX_RESTARTS, SCRIPT
+
+FT_LAUNCHER = ROOT / ".venv-bench" / "bin" / "ft_launcher"
+"""Of nvidia-resiliency-ext, in an environment of its own; not needed."""
+SHORT_WAITS = "last_call_timeout=1,keep_alive_interval=1,keep_alive_max_attempt=3"
+
+
+@dataclass(frozen=True)
+class Torchrun:
+    """One way to start it. ``share`` is the part of N that it is measured for."""
+
+    name: str
+    program: tuple[str, ...]
+    options: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+    share: float = 1.0
+
+    def launch(self, shape: Shape, folder: Path, arguments: Sequence[str]) -> TorchrunJob:
+        """Start it on so many nodes, all on this machine. Its output goes to files in the folder."""
+        folder.mkdir(parents=True)
+        marks = Marks(folder / "marks.jsonl")
+        command = [*self.program, *self._size(shape), *self.options]
+        command += [str(SCRIPT), "--marks", str(marks.path), *arguments]
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("REGROUP_")}
+        environment |= {**dict(self.env), MARK: str(folder)}
+        launched_at = time.monotonic()
+        processes = []
+        for number in range(shape.nodes):
+            with (folder / f"node-{number}.log").open("wb") as output:
+                processes.append(subprocess.Popen(command, env=environment, stdout=output, stderr=output))
+        return TorchrunJob(marks, launched_at, processes, str(folder))
+
+    def _size(self, shape: Shape) -> list[str]:
+        """One node needs no rendezvous given, as people type it; ft_launcher does not find one by itself."""
+        size = [f"--nnodes={shape.nnodes}", f"--nproc-per-node={shape.nproc_per_node}"]
+        size += [f"--max-restarts={MAX_RESTARTS}"]
+        if shape.nodes == 1 and self.name != "ft_launcher":
+            return size
+        endpoint = f"--rdzv-endpoint=127.0.0.1:{free_port()}"
+        return [*size, "--rdzv-backend=c10d", endpoint, "--rdzv-id=benchmark"]
+
+
+@dataclass(frozen=True)
+class TorchrunJob:
+    marks: Marks
+    launched_at: float
+    processes: Sequence[subprocess.Popen[bytes]]
+    mark: str
+
+    def before_kill(self) -> None:
+        """It tells nothing."""
+
+    def account(self, kill: Kill) -> None:
+        """It tells nothing."""
+
+    def has_ended(self) -> bool:
+        return all(process.poll() is not None for process in self.processes)
+
+    def says(self) -> str:
+        return f"its output is in {self.mark}"
+
+    def end(self) -> None:
+        """Its workers would outlive it, so everything that carries its mark goes."""
+        kill_all(self.mark)
+        for process in self.processes:
+            process.wait(10)
+
+
+_RUN = (sys.executable, "-m", "torch.distributed.run")
+DEFAULTS = Torchrun("torchrun", _RUN)
+BEST = Torchrun("best", _RUN, (f"--rdzv-conf={SHORT_WAITS}",), (("TORCH_DISABLE_SHARE_RDZV_TCP_STORE", "1"),))
+FT = Torchrun("ft_launcher", (str(FT_LAUNCHER),), ("--ignore-missing-fault-tol-cfg",), share=0.3)
+OTHERS = {other.name: other for other in (DEFAULTS, BEST, FT)}
