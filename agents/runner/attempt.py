@@ -105,8 +105,8 @@ class Attempt:
             traceback.print_exc(file=sys.stderr)
             return Ending("failed", say_fault(error), is_ours=True)
 
-    def _enter(self, venue: Venue) -> Handler:
-        meeting = venue.open(self._message.attempt, self._wait_for_store)
+    def _enter(self, venue: Venue, timeout_s: float | None = None) -> Handler:
+        meeting = venue.open(self._message.attempt, self._wait_for_store, timeout_s)
         self._meeting = meeting
         self._handler = Handler(meeting, self._message, self._conf, self._stop.pause, self._record_joined)
         return self._handler
@@ -148,7 +148,7 @@ class Attempt:
             if venue.is_gone():
                 raise StoreError(lost)
             with contextlib.suppress(StoreError, RendezvousConnectionError, DistError):
-                return self._enter(venue)
+                return self._enter(venue, max(LOOK_AGAIN_S, deadline - time.monotonic()))
         raise StoreError(self._say_silent(venue, lost))
 
     def _close_meeting(self) -> None:
@@ -216,11 +216,15 @@ class Attempt:
             return
         with contextlib.suppress(DistError):
             why = f"{ending.outcome}|{self._why_for_others(ending)}"
-            if ending.is_ours and ending.outcome != "stopped":
+            if ending.is_ours or self._is_to_be_stopped():
                 self._handler.end_attempt(why)
             self._handler.leave()
             self._handler.finish(why)
         self._close_meeting()
+
+    def _is_to_be_stopped(self) -> bool:
+        """The hub ends the attempt everywhere: nobody forms a round more for the sake of who leaves first."""
+        return self._bundle.stopping() is not None
 
     def _why_for_others(self, ending: Ending) -> str:
         if ending.outcome == "stopped":

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import socket
 import time
 from collections.abc import Callable
+
+from ..wire.endpoint import join_endpoint as join_endpoint
 
 CONNECT_RETRY_S = 0.1
 CONNECT_S = 5.0
@@ -27,29 +28,20 @@ def split_endpoint(endpoint: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-def join_endpoint(host: str, port: int) -> str:
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def listen(host: str, port: int) -> int:
-    """A listening socket's file descriptor, on that address, or on all where it is not one of this machine's.
+def listen(address: str) -> int:
+    """A file descriptor that listens on a free port of that address, which is one of this machine's, alone.
 
     Raises:
-        StoreError: the port is taken.
+        StoreError: it is none of this machine's.
     """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=128).detach()
+        family, _, _, _, where = socket.getaddrinfo(address, 0, type=socket.SOCK_STREAM)[0]
+        return socket.create_server((str(where[0]), 0), family=family, backlog=1024).detach()
     except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            raise StoreError(
-                f"Port {port} of {host} is taken, so the rendezvous store cannot listen there. "
-                "Stop what uses it, or choose another rdzv_endpoint."
-            ) from error
-    try:
-        return socket.create_server(("", port), backlog=128).detach()
-    except OSError as error:
-        raise StoreError(f"The rendezvous store cannot listen on port {port} of {host}: {error}.") from error
+        raise StoreError(
+            f"The store of a round cannot listen on {address}: {error.strerror}. Start the node agent with "
+            "an --address that belongs to this machine."
+        ) from error
 
 
 def is_gone(host: str, port: int) -> bool:

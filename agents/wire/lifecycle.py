@@ -138,6 +138,8 @@ class RunnerState:
     """The newest failure on this node, in words."""
     outcome: str = ""
     reason: str = ""
+    died: bool = False
+    """It ended without a word; its node agent has written the last record."""
     hosts_store: bool = False
     torch_version: str = ""
     start: str = ""
@@ -285,6 +287,7 @@ def _ended(state: RunnerState, event: RunnerFinished) -> RunnerState:
     workers = tuple(w if w.state != "running" else replace(w, state=ended) for w in state.workers)
     return replace(
         _move(state, Phase.ENDED, event.at),
+        died=event.inferred,
         workers=workers,
         outcome=event.outcome,
         reason=event.reason,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -86,6 +87,33 @@ def test_a_worker_killed_while_etcd_is_away_costs_one_failure_restart(etcd: Etcd
         for runner in runners:
             completed = runner.wait_for("rendezvous_completed", round=2, timeout_s=60)
             assert (completed["cause"], completed["charged"]) == ("failure", "node-a")
+
+
+def test_an_etcd_that_is_full_restarts_no_worker(etcd: Etcd, tmp_path: Path) -> None:
+    etcd.kill()
+    etcd.flags = {"quota-backend-bytes": str(4 * 1024 * 1024)}
+    etcd.restart()
+    with attempt_over(etcd.endpoint, tmp_path) as attempt:
+        runners = start(attempt, "node-a", "node-b")
+        train(runners, 1)
+        fill(etcd)
+        outlast(6)
+        train(runners, 1)
+        empty(etcd)
+        train(runners, 1)
+        expect_one_round_more(runners)
+
+
+def fill(etcd: Etcd) -> None:
+    wait_until(lambda: etcd.run_ctl("put", "fill", "x" * 100_000).returncode != 0, 60, "etcd to be full")
+    assert "NOSPACE" in etcd.say("alarm", "list")
+
+
+def empty(etcd: Etcd) -> None:
+    (status,) = json.loads(etcd.say("endpoint", "status", "-w", "json"))
+    etcd.say("compact", str(status["Status"]["header"]["revision"]))
+    etcd.say("defrag")
+    etcd.say("alarm", "disarm")
 
 
 @pytest.mark.parametrize("binary", BINARIES, ids=lambda path: path.parent.parent.name)

@@ -105,11 +105,27 @@ def test_two_torchruns_train_and_leave_nothing_behind(run: Run, etcd: Etcd) -> N
     run.go.touch()
     for torchrun, log in (first, second):
         assert torchrun.wait(90) == 0, log.read_text()
-    assert etcd.keys() == {}
+    assert etcd.keys("/torch/elastic/first-run/") == {}
     # The same id is free again.
     third, fourth = run.start("first-run"), run.start("first-run")
     for torchrun, log in (third, fourth):
         assert torchrun.wait(90) == 0, log.read_text()
+
+
+def test_a_restart_of_etcd_hurts_neither_of_two_torchruns(run: Run, etcd: Etcd) -> None:
+    both = run.start("long-run"), run.start("long-run")
+    for _, log in both:
+        wait_until(has_met(log), 90, f"both ranks to have met, in {log}")
+    etcd.kill()
+    # Long enough for torch's agent to look, which it does once a second.
+    for torchrun, _ in both:
+        with pytest.raises(subprocess.TimeoutExpired):
+            torchrun.wait(2)
+    etcd.restart()
+    run.go.touch()
+    for torchrun, log in both:
+        assert torchrun.wait(90) == 0, log.read_text()
+    assert etcd.keys("/torch/elastic/long-run/") == {}
 
 
 def test_an_id_that_a_killed_run_had_closed_is_free_once_its_lease_is_gone(run: Run, etcd: Etcd) -> None:
@@ -127,4 +143,4 @@ def test_an_id_that_a_killed_run_had_closed_is_free_once_its_lease_is_gone(run: 
     etcd.say("lease", "revoke", etcd.lease_of("/torch/elastic/killed-run/state"))
     for torchrun, log in (third, fourth):
         assert torchrun.wait(90) == 0, log.read_text()
-    assert etcd.keys() == {}
+    assert etcd.keys("/torch/elastic/killed-run/") == {}

@@ -8,7 +8,15 @@ import time
 
 import pytest
 
-from agents.runner.endpoint import StoreError, join_endpoint, listen, port_of, split_endpoint, wait_reachable
+from agents.runner.endpoint import (
+    StoreError,
+    is_gone,
+    join_endpoint,
+    listen,
+    port_of,
+    split_endpoint,
+    wait_reachable,
+)
 
 
 @pytest.mark.parametrize(
@@ -31,10 +39,13 @@ def test_what_is_no_endpoint_is_refused(endpoint: str) -> None:
         split_endpoint(endpoint)
 
 
-def test_an_address_of_another_machine_is_listened_for_on_all() -> None:
-    listen_fd = listen("192.0.2.7", 0)
-    wait_reachable("127.0.0.1", port_of(listen_fd), 5.0, time.sleep)
+def test_a_round_s_store_listens_on_its_address_alone() -> None:
+    listen_fd = listen("127.0.0.2")
+    wait_reachable("127.0.0.2", port_of(listen_fd), 5.0, time.sleep)
+    assert is_gone("127.0.0.1", port_of(listen_fd))
     os.close(listen_fd)
+    with pytest.raises(StoreError, match=r"cannot listen on 192\.0\.2\.7"):
+        listen("192.0.2.7")
 
 
 def test_a_store_that_nobody_hosts_is_not_waited_for_for_ever() -> None:

@@ -172,8 +172,9 @@ class RunnerJournal:
             self.exit(local_rank, "finished", "exited with code 0", exit_code=0)
         return self.add(WorkersFinished, round=self.round)
 
-    def end(self, outcome: str, reason: str) -> RunnerJournal:
-        return self.add(RunnerFinished, outcome=outcome, reason=reason, round=self.round or None)
+    def end(self, outcome: str, reason: str, inferred: bool = False) -> RunnerJournal:
+        ended = {"outcome": outcome, "reason": reason, "round": self.round or None}
+        return self.add(RunnerFinished, inferred=inferred, **ended)
 
 
 def killed_and_back(attempt: str, nodes: Sequence[str]) -> list[RunnerJournal]:

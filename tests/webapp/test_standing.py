@@ -88,6 +88,22 @@ def test_a_node_that_was_left_behind_and_failed_takes_nobody_along() -> None:
     assert broken.node == "node-2"
 
 
+def test_a_runner_that_died_takes_nobody_along_where_the_others_are_enough() -> None:
+    first, second = up(steps=5)
+    second.end("failed", "The runner on node-2 was killed (SIGKILL).", inferred=True)
+    seen = facts([first, second], rounds=1)
+    assert first_to_break(seen) is None
+    state, reason = says(stand(seen))
+    assert state == "training"
+    assert "was killed (SIGKILL). The others form a round without node-2." in reason
+    too_few = replace(seen, min_nodes=2)
+    broken = first_to_break(too_few)
+    assert broken is not None
+    assert broken.node == "node-2"
+    by_itself = first_to_break(facts([first, up()[1].end("failed", "Rank 2 failed.")], rounds=1))
+    assert by_itself is not None
+
+
 def test_while_runners_are_launched_it_waits_for_them_by_name() -> None:
     state, reason = says(stand(facts(journals())))
     assert state == "waiting"

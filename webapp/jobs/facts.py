@@ -26,6 +26,7 @@ def facts_of(job: Job) -> JobFacts:
         stopped_by=job.stopped_by.username if job.stopped_by else "",
         stop_reason=job.stop_reason,
         grace_s=float(job.spec.get("grace_s", 30.0)),
+        min_nodes=job.min_nodes,
         max_restarts=int(job.spec.get("max_restarts", 0)),
         members=members,
         rounds=(_round(newest),) if newest else (),

@@ -46,6 +46,7 @@ class JobFacts:
     stop_reason: str = ""
     grace_s: float = 30.0
     max_restarts: int = 0
+    min_nodes: int = 1
     members: tuple[MemberFacts, ...] = ()
     rounds: tuple[RoundFacts, ...] = ()
     """The newest last; no more than the newest is needed."""
@@ -121,8 +122,16 @@ def _all_ranks_ended_well(facts: JobFacts) -> bool:
 
 
 def first_to_break(facts: JobFacts) -> MemberFacts | None:
-    """The member whose failure ends the attempt. One that the others have left behind takes nobody along."""
-    return _first_to_fail([m for m in facts.members if not _is_left_behind(m, facts)])
+    """The member whose failure ends the attempt. One whom the others do without takes nobody along."""
+    return _first_to_fail([m for m in facts.members if not _is_done_without(m, facts)])
+
+
+def _is_done_without(member: MemberFacts, facts: JobFacts) -> bool:
+    """They have formed a round without it, or are enough to do so: its runner died, which they notice."""
+    if _is_left_behind(member, facts):
+        return True
+    living = [m for m in facts.members if not m.has_ended]
+    return bool(facts.rounds) and member.runner.died and len(living) >= facts.min_nodes
 
 
 def _is_left_behind(member: MemberFacts, facts: JobFacts) -> bool:
@@ -187,8 +196,13 @@ def _unheard(members: Sequence[MemberFacts]) -> str:
 
 
 def _left_behind(facts: JobFacts) -> str:
-    lost = [m for m in facts.members if m.runner.outcome == "failed" and _is_left_behind(m, facts)]
-    return "".join(f" {m.node} was left behind and is over: {m.runner.reason}" for m in lost)
+    lost = [m for m in facts.members if m.runner.outcome == "failed"]
+    behind = [m for m in lost if _is_left_behind(m, facts)]
+    dead = [m for m in lost if m not in behind and _is_done_without(m, facts)]
+    return "".join(
+        [f" {m.node} was left behind and is over: {m.runner.reason}" for m in behind]
+        + [f" {m.runner.reason} The others form a round without {m.node}." for m in dead]
+    )
 
 
 # -- alive -------------------------------------------------------------------------------

@@ -31,10 +31,10 @@ from ..torch_hooks import (
     _PeriodicTimer,
     _RendezvousExitOp,
 )
-from .meeting import POLL_S, Meeting, Pause
+from .meeting import Meeting, Pause
 from .operations import Executor, JoinOp, LeaveOp
 from .plain_state import State
-from .state import StateHolder, joined, names_in, strangers
+from .state import StateHolder, joined, names_in
 from .store import host_store
 
 ENDED = "regroup/ended"
@@ -147,7 +147,7 @@ class Handler(DynamicRendezvousHandler):
         self._has_finished = False
         mine, server = self.my_standing(), None
         if rank == 0:
-            server = host_store(self._local_addr, listen(self._local_addr, 0), self._answer_s)
+            server = host_store(self._local_addr, listen(self._local_addr), self._answer_s)
             mine = replace(mine, store=join_endpoint(self._local_addr, server.port))
         self._round_store.set(f"standing/{rank}", standing_to_json(mine))
         standings = self._read_standings()
@@ -274,13 +274,6 @@ class Handler(DynamicRendezvousHandler):
                 return
             self.end_attempt(why)
             self._meeting.clear()
-
-    def wait_alone(self, timeout_s: float) -> None:
-        """Keep the store until every other node has left it or lapsed. For the node that hosts it."""
-        deadline = time.monotonic() + timeout_s
-        with contextlib.suppress(RuntimeError, RendezvousError):
-            while strangers(self._look(), self._this_node) and time.monotonic() < deadline:
-                time.sleep(POLL_S)
 
     def _quiet(self) -> Executor:
         """An executor that a stop does not interrupt."""

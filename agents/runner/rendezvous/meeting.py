@@ -45,8 +45,8 @@ class Venue(Protocol):
     def where(self) -> str:
         """For sentences, such as ``the rendezvous store at 10.0.0.1:29400``."""
 
-    def open(self, attempt: str, pause: Pause) -> Meeting:
-        """Wait for it as long as ``join_timeout`` allows.
+    def open(self, attempt: str, pause: Pause, timeout_s: float | None = None) -> Meeting:
+        """Wait for it for ``timeout_s``, or as long as ``join_timeout`` allows.
 
         Raises:
             StoreError: it cannot be reached or used; says what was tried and what to do.

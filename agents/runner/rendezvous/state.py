@@ -94,8 +94,3 @@ def all_are_in(state: State, assigned: frozenset[str]) -> bool:
     """Whether nobody is missing from the participants, and each is there once."""
     names = [other.addr for other in state.participants]
     return len(set(names)) == len(names) and expected(state, assigned) <= set(names)
-
-
-def strangers(state: State, node: _NodeDesc) -> set[_NodeDesc]:
-    """All other nodes that still have a place in the rendezvous."""
-    return {*state.participants, *state.wait_list, *state.redundancy_list} - {node}

@@ -9,7 +9,7 @@ from .c10d import C10dVenue
 from .meeting import Venue
 
 
-def open_venue(endpoint: str, spec: JobSpec, conf: RdzvConf, listen_fd: int | None = None) -> Venue:
+def open_venue(endpoint: str, spec: JobSpec, conf: RdzvConf) -> Venue:
     """Nothing is connected yet."""
     if family(spec.rdzv_backend) == "etcd":
         # Only those who use etcd need its client.
@@ -17,4 +17,4 @@ def open_venue(endpoint: str, spec: JobSpec, conf: RdzvConf, listen_fd: int | No
 
         return EtcdVenue(endpoint, dict(spec.rdzv_conf), conf.join_timeout)
     host, port = split_endpoint(endpoint)
-    return C10dVenue(host, port, conf, listen_fd)
+    return C10dVenue(host, port, conf)

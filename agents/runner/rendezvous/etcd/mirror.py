@@ -43,6 +43,7 @@ class Mirror:
         self._was_lost = False
         self._proven_at = float("-inf")
         self._trouble: EtcdError | None = None
+        self._is_doubted = False
         self._watched: Any = None
         self._wake, self._is_closed = threading.Event(), False
         self._thread = threading.Thread(target=self._run, name="etcd-mirror", daemon=True)
@@ -78,9 +79,15 @@ class Mirror:
                 self._changed.wait(PULSE_S)
             return self._seen.entry
 
+    def doubt(self, error: EtcdError) -> None:
+        """A write failed. Where reads go on, a key that nobody can change says nothing of anybody."""
+        with self._changed:
+            self._is_doubted, self._trouble = True, error
+        self._wake.set()
+
     def _is_fresh(self) -> bool:
         is_lost = self._seen.entry is None and self._kept is not None
-        return not is_lost and time.monotonic() - self._proven_at <= FRESH_S
+        return not is_lost and not self._is_doubted and time.monotonic() - self._proven_at <= FRESH_S
 
     def take(self, seen: Seen, known: int | None = None) -> None:
         """Take over what somebody saw, unless it is older than what is known already.
@@ -113,8 +120,11 @@ class Mirror:
             self._on_lost(self._kept)
             revision = self._read()
             self._was_lost = self._seen.entry is None
+        if self._is_doubted:
+            # Changes nothing, as no key is of that revision, and is refused where a write would be.
+            self._folder.swap(self._name, -1, {self._name: b""})
         with self._changed:
-            self._proven_at, self._trouble = begun, None
+            self._proven_at, self._trouble, self._is_doubted = begun, None, False
             self._changed.notify_all()
         self._client.call(partial(self._watch_from, revision + 1))
 

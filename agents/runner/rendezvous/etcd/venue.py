@@ -28,12 +28,12 @@ class EtcdVenue:
     def where(self) -> str:
         return f"etcd at {self._endpoint}"
 
-    def open(self, attempt: str, pause: Pause) -> Meeting:
+    def open(self, attempt: str, pause: Pause, timeout_s: float | None = None) -> Meeting:
         settings = read_settings(self._endpoint, self._conf)
         client = Client(settings)
         folder = Folder(client, settings.conf.etcd_prefix, attempt)
         try:
-            claim, wait_s = partial(claim_folder, folder), min(OPEN_S, self._join_timeout_s)
+            claim, wait_s = partial(claim_folder, folder), min(OPEN_S, timeout_s or self._join_timeout_s)
             enter(settings, client, claim, wait_s, pause, _print)
         except BaseException:
             client.close()
