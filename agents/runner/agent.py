@@ -234,7 +234,9 @@ class Agent(LocalElasticAgent):
     # -- watching workers --
 
     def _monitor_workers(self, worker_group: WorkerGroup) -> RunResult:
-        self._workers.wait(self._message.spec.monitor_interval_s, self._stop.fileno())
+        news = self._handler.news
+        self._workers.wait(self._message.spec.monitor_interval_s, self._stop.fileno(), news.fileno())
+        news.clear()
         self._stop.check()
         self._begin_fork_server()
         self._record_exits(self._workers.look())

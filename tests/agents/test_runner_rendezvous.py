@@ -194,3 +194,30 @@ def test_who_dies_while_a_round_forms_is_not_waited_for_and_its_replacement_gets
         formed = first.wait_for("rendezvous_completed")
         assert (formed["round"], formed["nodes"]) == (1, list(names))
         first.wait_for_step(1, beyond=3)
+
+
+ALONE = """
+import time
+import regroup_report
+for step in range(1, 100_000):
+    regroup_report.step(step)
+    time.sleep(0.05)
+"""
+
+
+def test_who_changes_the_round_wakes_those_who_would_look_much_later(tmp_path: Path) -> None:
+    names, script = ("node-a", "node-b"), write_script(tmp_path, ALONE)
+    spec = {"nnodes": "1:2", "nproc_per_node": 1, "script": script, "monitor_interval_s": 600.0}
+    with Attempt(tmp_path, rdzv_conf={"last_call_timeout": "1"}, **spec) as attempt:
+        (first,) = attempt.start("node-a", nodes=names)
+        first.wait_for_step(1)
+        second = attempt.start_on("node-b")
+        assert first.wait_for("rendezvous_completed", round=2)["nodes"] == list(names)
+        second.wait_for_step(2)
+        second.kill(2, rank=1)
+        assert first.wait_for("rendezvous_completed", round=3)["charged"] == "node-b"
+        second.wait_for_step(3)
+        second.process.terminate()
+        left = first.wait_for("rendezvous_completed", round=4)
+        assert (left["nodes"], left["absent"]) == (["node-a"], {"node-b": "it left"})
+        first.wait_for_step(4)

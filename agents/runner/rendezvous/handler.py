@@ -31,6 +31,7 @@ from ..torch_hooks import (
     _PeriodicTimer,
     _RendezvousExitOp,
 )
+from .bell import News
 from .meeting import Meeting, Pause
 from .operations import Executor, JoinOp, LeaveOp
 from .plain_state import State
@@ -39,6 +40,8 @@ from .store import host_store
 
 ENDED = "regroup/ended"
 """The key under which the reason stands why the attempt ended. Whoever comes first writes it."""
+BELL = "bell"
+"""The key of a round that is set when there is something to look at."""
 MEMBERS_S = 0.2
 """How often a node that waits for the standings of others looks whether they are still there."""
 
@@ -90,6 +93,8 @@ class Handler(DynamicRendezvousHandler):
         self._last_call_s = conf.last_call_timeout
         self._pause = pause
         self._on_joined = on_joined
+        self.news = News()
+        """To be waited for beside the workers."""
         self._joined: tuple[str, ...] = ()
         self._members: tuple[_NodeDesc, ...] = ()
         self._rank = 0
@@ -110,6 +115,8 @@ class Handler(DynamicRendezvousHandler):
     def _see(self, state: State) -> None:
         names = joined(state, self._this_node)
         if names is not None:
+            if state.complete and names != self._joined:
+                self._ring(self._get_store())
             self._say_joined(names)
 
     def _say_joined(self, names: tuple[str, ...]) -> None:
@@ -133,13 +140,26 @@ class Handler(DynamicRendezvousHandler):
     def _join(self, deadline: float) -> None:
         self._stop_heartbeats()
         self._op_executor.run(_RendezvousExitOp(), deadline)
+        if self._members:
+            self._ring(self._round_store)
         self._op_executor.run(JoinOp(self._assigned, self._last_call_s), deadline, self._get_deadline)
         by_rank = sorted(self._state_holder.state.participants.items(), key=lambda item: item[1])
         self._members = tuple(node for node, _ in by_rank)
         # The node whose joining completes the round never saw itself in an incomplete one.
         self._say_joined(tuple(sorted(node.addr for node in self._members)))
         self._round_store = self._get_store()
+        self.news.clear()
+        self._meeting.watch(f"{self._round_key()}/{BELL}", self.news.announce)
         self._start_heartbeats()
+
+    def _round_key(self) -> str:
+        """What torch puts in front of the keys of a round."""
+        return f"torch.rendezvous.{self._settings.run_id}.{self._holder.state.round}"
+
+    def _ring(self, round_store: Store) -> None:
+        """So that the members of that round look at once at what has changed."""
+        with contextlib.suppress(RuntimeError, RendezvousError):
+            round_store.set(BELL, "1")
 
     def _agree(self) -> RendezvousInfo:
         """Publish where this node stands, read all others', and open the round's own store."""
@@ -253,6 +273,7 @@ class Handler(DynamicRendezvousHandler):
         with contextlib.suppress(RuntimeError, RendezvousError):
             self._store.compare_set(ENDED, "", why)
             self.set_closed()
+            self._ring(self._round_store)
 
     def why_ended(self) -> str | None:
         """The reason that a node gave to ``end_attempt``."""
@@ -266,6 +287,7 @@ class Handler(DynamicRendezvousHandler):
         self._stop_heartbeats()
         with contextlib.suppress(RuntimeError, RendezvousError), self._heartbeat_lock:
             self._quiet().run(LeaveOp(), self._get_deadline(self._settings.timeout.heartbeat))
+            self._ring(self._round_store)
 
     def finish(self, why: str) -> None:
         """After ``leave``: the last node closes the rendezvous, and removes what the attempt left there."""

@@ -14,6 +14,10 @@ Pause = Callable[[float], None]
 POLL_S = 0.02
 
 
+def _deaf(key: str, announce: Callable[[], None]) -> None:
+    """Of a meeting that wakes nobody."""
+
+
 def _nothing() -> None:
     """A meeting that leaves nothing behind has nothing to close."""
 
@@ -32,6 +36,8 @@ class Meeting:
     """Seconds between looks at the state while a round forms. Short where looking asks nobody."""
     outlives_outages: bool = False
     """Whether what it keeps is still there once it answers again: until then, well workers train on."""
+    watch: Callable[[str, Callable[[], None]], None] = _deaf
+    """``watch(key, announce)``: from another thread, once that key is set or the state changes."""
     close: Callable[[], None] = _nothing
     """Ends connections and threads of this runner's own."""
     clear: Callable[[], None] = _nothing

@@ -56,7 +56,6 @@ class EtcdBackend(RendezvousBackend):
         try:
             entry, has_won = self._set(state, token)
         except EtcdError as error:
-            self._mirror.doubt(error)
             raise RendezvousConnectionError(str(error)) from error
         return None if entry is None else (entry.value, entry.revision, has_won)
 

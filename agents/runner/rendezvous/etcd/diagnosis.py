@@ -109,6 +109,8 @@ def _speaks_tls(place: Endpoint) -> bool:
             context.wrap_socket(plain),
         ):
             return True
+    except ssl.SSLError as error:
+        return "alert" in str(error).lower()
     except OSError:
         return False
 

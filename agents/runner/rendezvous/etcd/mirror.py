@@ -17,9 +17,11 @@ from .client import Client
 from .errors import EtcdError, Kind
 from .folder import Entry, Folder
 
-PULSE_S = 0.3
-FRESH_S = 1.0
-"""How old the last proof may be, and how long the first one is waited for."""
+PULSE_S = 0.15
+FRESH_S = 0.5
+"""How old the last proof may be when somebody looks."""
+WAIT_S = 1.0
+"""How long the next one is waited for before that is an error."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,6 @@ class Mirror:
         self._was_lost = False
         self._proven_at = float("-inf")
         self._trouble: EtcdError | None = None
-        self._is_doubted = False
         self._watched: Any = None
         self._wake, self._is_closed = threading.Event(), False
         self._thread = threading.Thread(target=self._run, name="etcd-mirror", daemon=True)
@@ -56,7 +57,7 @@ class Mirror:
         self._is_closed = True
         self._wake.set()
         if self._thread.is_alive():
-            self._thread.join(FRESH_S)
+            self._thread.join(WAIT_S)
 
     @property
     def known(self) -> Entry | None:
@@ -67,27 +68,22 @@ class Mirror:
         """The key as it is now.
 
         Raises:
-            EtcdError: etcd has not been heard for ``FRESH_S``, and for ``patience_s`` more.
+            EtcdError: there was no proof for ``FRESH_S``, and none came in ``WAIT_S`` or was refused, and all
+                that for ``patience_s``.
         """
         begun = time.monotonic()
         with self._changed:
-            while not self._is_fresh():
-                grace_s = self._patience_s + (0 if self._trouble else FRESH_S)
+            while not self._is_news(begun - FRESH_S):
+                grace_s = self._patience_s + (0 if self._trouble else WAIT_S)
                 if time.monotonic() - begun >= grace_s:
-                    silent = f"{self._client.where} has not been heard for {FRESH_S:.0f} s."
+                    silent = f"{self._client.where} has not been heard for {WAIT_S:.0f} s."
                     raise self._trouble or EtcdError(Kind.SILENT, silent)
                 self._changed.wait(PULSE_S)
             return self._seen.entry
 
-    def doubt(self, error: EtcdError) -> None:
-        """A write failed. Where reads go on, a key that nobody can change says nothing of anybody."""
-        with self._changed:
-            self._is_doubted, self._trouble = True, error
-        self._wake.set()
-
-    def _is_fresh(self) -> bool:
+    def _is_news(self, since: float) -> bool:
         is_lost = self._seen.entry is None and self._kept is not None
-        return not is_lost and not self._is_doubted and time.monotonic() - self._proven_at <= FRESH_S
+        return not is_lost and self._proven_at >= since
 
     def take(self, seen: Seen, known: int | None = None) -> None:
         """Take over what somebody saw, unless it is older than what is known already.
@@ -120,11 +116,8 @@ class Mirror:
             self._on_lost(self._kept)
             revision = self._read()
             self._was_lost = self._seen.entry is None
-        if self._is_doubted:
-            # Changes nothing, as no key is of that revision, and is refused where a write would be.
-            self._folder.swap(self._name, -1, {self._name: b""})
         with self._changed:
-            self._proven_at, self._trouble, self._is_doubted = begun, None, False
+            self._proven_at, self._trouble = begun, None
             self._changed.notify_all()
         self._client.call(partial(self._watch_from, revision + 1))
 
