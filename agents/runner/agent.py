@@ -38,7 +38,6 @@ from .workers import Ended, Workers, name_processes
 
 NO_SLEEP_S = 1e-9
 """torch's loop sleeps before each look, and takes no 0; the waiting is in ``_monitor_workers``."""
-FORK_SERVER_AFTER_S = 2.0
 CAUSE_S = 0.3
 """How long a failure whose cause is not seen yet may wait for it to show."""
 IDENTICAL = "TORCH_ELASTIC_WORKER_IDENTICAL"
@@ -69,7 +68,6 @@ class Agent(LocalElasticAgent):
         self._workers = Workers({}, {}, {})
         self._finished: RunResult | None = None
         self._finished_at = 0.0
-        self._started_at = 0.0
         self._claim: Claim | None = None
         self._restart_cause: Cause = "start"
         self._spent: dict[str, int] = {message.node: message.spent}
@@ -164,6 +162,7 @@ class Agent(LocalElasticAgent):
         self._journal.record(WorkersStarting, round=self.round, ranks=tuple(ranks))
         self._is_in_round = True
         pids = self._start_processes(worker_group)
+        self._begin_fork_server()
         self._workers = self._name_workers(worker_group)
         refs = tuple(self._workers.refs.values())
         self._journal.record(WorkersStarted, round=self.round, workers=refs)
@@ -180,20 +179,17 @@ class Agent(LocalElasticAgent):
 
     def _ready_fork_server(self) -> ForkServer | None:
         """None: workers are executed. A fork server that begins only now would keep them waiting."""
-        self._started_at = time.monotonic()
         server = self._fork_server
         return server if server is not None and server.has_begun else None
 
     def _begin_fork_server(self) -> None:
-        """For the restarts to come, once the first workers have had the machine for their own imports."""
-        server = self._fork_server
-        if server is None or server.has_begun or time.monotonic() - self._started_at < FORK_SERVER_AFTER_S:
+        """For the restarts to come: it imports while the first workers, which did not wait for it, do so."""
+        if self._fork_server is None or self._fork_server.has_begun:
             return
         try:
-            server.begin()
+            self._fork_server.begin()
         except OSError as error:
-            print(f"the fork server cannot be started, it is tried again: {error}", flush=True)
-            self._started_at = time.monotonic()
+            print(f"the fork server cannot be started, it is tried at the next start: {error}", flush=True)
 
     def _name_workers(self, group: WorkerGroup) -> Workers:
         handlers = self._pcontext.subprocess_handlers  # type: ignore[union-attr]
@@ -238,7 +234,6 @@ class Agent(LocalElasticAgent):
         self._workers.wait(self._message.spec.monitor_interval_s, self._stop.fileno(), news.fileno())
         news.clear()
         self._stop.check()
-        self._begin_fork_server()
         self._record_exits(self._workers.look())
         if self._workers.has_failed():
             return self._fail(worker_group)
