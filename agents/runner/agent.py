@@ -85,7 +85,7 @@ class Agent(LocalElasticAgent):
         """Know what that agent of this node knew when it lost the others from sight."""
         self.round, self._members, self._spent = earlier.round, earlier._members, earlier._spent
         self.torch_counter = earlier.torch_counter
-        self._restart_cause = "membership" if earlier.round else "start"
+        self._restart_cause, self._claim = earlier._restart_cause, earlier._claim
 
     def abandon_round(self) -> None:
         """The others cannot be reached: the round is over for this node, whose workers have been ended."""

@@ -27,6 +27,16 @@ def test_a_pause_of_the_observer_counts_against_nobody() -> None:
     assert liveness.lapsed({"a": 1}, 62.5) == ["a"]
 
 
+def test_while_nothing_could_be_seen_nobody_lapsed() -> None:
+    liveness = Liveness(ttl_s=3.0, gap_s=2.0)
+    liveness.lapsed({"a": 1}, 0.0)
+    liveness.lapsed({"a": 1}, 1.0)
+    liveness.be_blind()
+    assert liveness.lapsed({"a": 1}, 2.9) == []
+    assert liveness.lapsed({"a": 1}, 4.8) == []
+    assert liveness.lapsed({"a": 1}, 5.0) == ["a"]
+
+
 def test_a_node_that_comes_back_starts_afresh() -> None:
     liveness = Liveness(ttl_s=3.0, gap_s=2.0)
     liveness.lapsed({"a": 1}, 0.0)

@@ -19,6 +19,7 @@ class Liveness:
         self._ttl_s = ttl_s
         self._gap_s = gap_s
         self._looked_at: float | None = None
+        self._was_blind = False
         self._seen: dict[Hashable, tuple[object, float]] = {}
 
     def lapsed(self, keep_alives: Mapping[Node, object], now: float) -> list[Node]:
@@ -31,8 +32,13 @@ class Liveness:
         self._seen = {node: value for node, value in seen.items()}  # noqa: C416 - widens the key type
         return [node for node, (_, since) in seen.items() if now - since > self._ttl_s]
 
+    def be_blind(self) -> None:
+        """A look showed nothing: until the next one that does, nobody could be seen."""
+        self._was_blind = True
+
     def _forgive_own_pause(self, now: float) -> None:
         pause = now - self._looked_at if self._looked_at is not None else 0.0
+        was_blind, self._was_blind = self._was_blind, False
         self._looked_at = now
-        if pause > self._gap_s:
+        if was_blind or pause > self._gap_s:
             self._seen = {node: (value, since + pause) for node, (value, since) in self._seen.items()}

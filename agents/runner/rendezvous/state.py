@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+from torch.distributed.elastic.rendezvous import RendezvousConnectionError
+
 from ..torch_hooks import (
     RendezvousBackend,
     RendezvousSettings,
@@ -34,11 +36,11 @@ class StateHolder(_BackendRendezvousStateHolder):
 
     def sync(self) -> bool | None:
         """Write the state where it was changed here, else read it; False: another node was quicker."""
-        has_won: bool | None = None
-        if self._dirty:
-            answer, has_won = self._write()
-        else:
-            answer = self._backend.get_state()
+        try:
+            answer, has_won = self._write() if self._dirty else (self._backend.get_state(), None)
+        except RendezvousConnectionError:
+            self._liveness.be_blind()
+            raise
         text, self._token = answer if answer is not None else (None, None)
         self._state = State() if text is None else decode(text)
         self._dirty = False

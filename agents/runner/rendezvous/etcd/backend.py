@@ -101,6 +101,10 @@ class EtcdBackend(RendezvousBackend):
         text = since if known == facts else f"{say_since(_now())} or earlier"
         return {SUMMARY: describe(facts, text).encode()}
 
+    def tell_changes(self, announce: Callable[[], None]) -> None:
+        """Call it, from another thread, whenever the state is another one. One listener at a time."""
+        self._mirror.on_change = announce
+
     def close(self) -> None:
         self._mirror.close()
 

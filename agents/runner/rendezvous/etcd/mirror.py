@@ -39,6 +39,8 @@ class Mirror:
     ) -> None:
         self._client, self._folder, self._name = client, folder, name
         self._on_lost, self._patience_s = on_lost, patience_s
+        self.on_change: Callable[[], None] = lambda: None
+        """Called, by whichever thread saw it, when the key is another one."""
         self._changed = threading.Condition()
         self._seen = Seen(None, 0)
         self._kept: Entry | None = None
@@ -91,6 +93,7 @@ class Mirror:
         ``known``: what this knew before it asked. An answer older than that says that etcd lost its data.
         """
         with self._changed:
+            before = self._seen.entry
             has_lost_history = known is not None and seen.revision < known
             if seen.revision >= self._seen.revision or has_lost_history:
                 self._was_lost |= _has_vanished(self._kept, seen.entry)
@@ -98,6 +101,9 @@ class Mirror:
             if self._was_lost:
                 self._wake.set()
             self._changed.notify_all()
+            has_changed = self._seen.entry != before
+        if has_changed:
+            self.on_change()
 
     def _run(self) -> None:
         while not self._is_closed:

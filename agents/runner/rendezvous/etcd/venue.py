@@ -44,6 +44,7 @@ class EtcdVenue:
             session.store,
             POLL_S,
             outlives_outages=True,
+            watch=lambda key, announce: session.backend.tell_changes(announce),
             close=session.close,
             clear=session.clear,
         )

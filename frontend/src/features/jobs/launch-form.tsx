@@ -94,7 +94,7 @@ export function LaunchForm({ start }: { start: JobIn | null }) {
           />
           <TextInput
             label="rdzv_endpoint"
-            description={isEtcd(draft) ? "HOST[:PORT],…; of your etcd" : "HOST[:PORT]; empty: Regroup picks"}
+            description={isEtcd(draft) ? "HOST[:PORT],… of your etcd" : "HOST[:PORT]; empty: picked"}
             disabled={draft.standalone}
             {...text("rdzv_endpoint")}
           />
