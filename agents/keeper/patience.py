@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 STOPPED_S = 3.0
-"""The same once the attempt is being stopped."""
+"""The same once the attempt is being stopped, or its only runner has ended."""
 LONGEST_LOOK_S = 1.0
 """More than that between two looks is this process's own pause, and nobody's absence."""
 
@@ -51,7 +51,7 @@ class Patience:
 
     def _say_alone(self, look: Look) -> str:
         if look.is_stopping:
-            return "the attempt was stopped, and no runner is left"
+            return "the attempt is over, and no runner is left"
         if self._someone_was_there:
             return f"no runner of the attempt has been there for {self._away_s:.0f} s"
         return f"no runner of the attempt came within {self._join_s:.0f} s (join_timeout)"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import socket
 from dataclasses import replace
 from typing import Any
 
-from ..bundle import KeeperBundle, bundle_of, find_bundle, find_keeper
+from ..bundle import Bundle, KeeperBundle, bundle_of, find_bundle, find_keeper
+from ..wire.endpoint import C10D_PORT, parse_endpoint
 from ..wire.spec import StartMessage
 from .config import Config
 from .outcome import Failed, Refused
@@ -16,6 +18,9 @@ from .settle import last_words
 from .spawn import start
 from .store_socket import bind_store
 from .warm import Warm
+
+GO_S = 5.0
+"""How long a process whose attempt is over may take to go."""
 
 
 class Keepers:
@@ -46,7 +51,7 @@ class Keepers:
         return replace(message, endpoint=kept.endpoint) if kept else message
 
     def _start(self, bundle: KeeperBundle, message: StartMessage, python: str) -> StartMessage:
-        message, store = bind_store(message)
+        message, store = self._bind(message)
         with store:
             bundle.create(message)
             run = Run(bundle, slots=0)
@@ -56,6 +61,31 @@ class Keepers:
             why = last_words(bundle.own_log)
             raise Failed(f"The store keeper could not be started on {self._config.name}. {why}")
         return message
+
+    def _bind(self, message: StartMessage) -> tuple[StartMessage, socket.socket]:
+        try:
+            return bind_store(message)
+        except Refused:
+            if not self._make_way(message):
+                raise
+        return bind_store(message)
+
+    def _make_way(self, message: StartMessage) -> bool:
+        """End what keeps the store of an attempt that is over at the same port; whether there was one.
+
+        The hub gives an endpoint to one live attempt alone. The keeper may still wait for nodes to come back.
+        """
+        port = _port_of(message)
+        held = [run for run in self._runs.all() if _keeps_at(run.bundle, port)]
+        ended = [self._end_over(run) for run in held]
+        return any(ended)
+
+    def _end_over(self, keeper: Run) -> bool:
+        runner = self._runs.of(bundle_of(Bundle, self._config.data, keeper.bundle.attempt))
+        if runner is not None and not runner.over.wait(GO_S):
+            return False
+        _end(keeper, why="another attempt was given its endpoint")
+        return keeper.over.wait(GO_S)
 
     def note_stop(self, attempt: str, **facts: Any) -> bool:
         """The attempt is being stopped here, so its keeper need not wait for nodes that may come back.
@@ -76,8 +106,28 @@ class Keepers:
         """
         for run in self._runs.all():
             if isinstance(run.bundle, KeeperBundle) and not self._has_runner(run.bundle.attempt):
-                run.signal(signal.SIGTERM)
+                _end(run, why="its attempt has no runner on this node")
 
     def _has_runner(self, attempt: str) -> bool:
         bundle = find_bundle(self._config.data, attempt)
         return bundle is not None and bundle.process() is not None
+
+
+def _end(keeper: Run, why: str) -> None:
+    """The note is for one that cannot say it itself yet."""
+    with contextlib.suppress(OSError):
+        keeper.bundle.write_stopping(by="regroup", why=why)
+    keeper.signal(signal.SIGTERM)
+
+
+def _keeps_at(bundle: Bundle, port: int) -> bool:
+    message = bundle.message() if isinstance(bundle, KeeperBundle) else None
+    return message is not None and _port_of(message) == port
+
+
+def _port_of(message: StartMessage) -> int:
+    """0 where the endpoint cannot be read, or any port will do."""
+    try:
+        return parse_endpoint(message.endpoint, C10D_PORT).port
+    except ValueError:
+        return 0

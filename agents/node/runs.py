@@ -43,6 +43,9 @@ class Run:
         self.ref, self.process = started.ref, started.process
 
     def is_running(self) -> bool:
+        if isinstance(self.process, subprocess.Popen):
+            # Its main thread is a zombie before the others have gone, and only then is its status told.
+            return self.process.poll() is None
         if self.process is not None and self.process.poll() is not None:
             return False
         return self.ref is not None and procs.is_alive(self.ref)
@@ -53,12 +56,18 @@ class Run:
 
 
 class Runs:
-    """``on_bundle`` hears of each bundle that is watched from now on."""
+    """``on_bundle`` hears of each bundle that is watched from now on, ``on_settled`` of each that is over."""
 
-    def __init__(self, node: str, journal: NodeJournal, on_bundle: Callable[[Bundle], None]) -> None:
+    def __init__(
+        self,
+        node: str,
+        journal: NodeJournal,
+        on_bundle: Callable[[Bundle], None],
+        on_settled: Callable[[Bundle], None],
+    ) -> None:
         self._node = node
         self._journal = journal
-        self._on_bundle = on_bundle
+        self._on_bundle, self._on_settled = on_bundle, on_settled
         self._runs: dict[Path, Run] = {}
         self._lock = threading.RLock()
         self._wake = threading.Event()
@@ -92,6 +101,7 @@ class Runs:
     def _settle(self, run: Run) -> None:
         try:
             run.ended_pids = settle(run.bundle, self._ending(run), self._journal)
+            self._on_settled(run.bundle)
         except Exception as error:
             if run.problem != repr(error):
                 run.problem = repr(error)

@@ -53,7 +53,8 @@ def last_record(ending: Ending) -> tuple[Outcome, str]:
         return "failed", f"{it} was never started.{said}"
     if ending.exit_code is None:
         return "unknown", (
-            f"{it} ended, exit status not known: the node agent had been started again meanwhile."
+            f"{it} ended, exit status not known: what had started it, the node agent or its warm process, "
+            "had ended before."
         )
     if ending.exit_code < 0:
         return "failed", f"{it} was killed ({_signal_name(-ending.exit_code)})."

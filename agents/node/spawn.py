@@ -18,6 +18,9 @@ from .config import SECRETS
 from .interface import socket_variables
 from .warm import Child, Warm
 
+SURVIVED_S = 1.0
+"""A process that is there for so long goes on."""
+
 
 def node_environment(agent: Mapping[str, str], address: str) -> dict[str, str]:
     """The agent's own environment without its secrets; the network interface is named where it does not."""
@@ -60,8 +63,7 @@ def start(
     if warm is not None:
         environment = job_environment(os.environ, message)
         child = warm.fork(bundle, python, environment, boot, store)
-    # Where the warm process died while it was asked, it may have done it all the same.
-    ref = child.ref if child else find_unrecorded(bundle) if warm is not None else None
+    ref = child.ref if child else _find_survivor(bundle) if warm is not None else None
     if ref is not None:
         bundle.write_process(ref)
         return Started(ref, child)
@@ -92,6 +94,15 @@ def _spawn(
         return None
     bundle.write_process(procs.ref_of_child(process.pid))
     return process
+
+
+def _find_survivor(bundle: Bundle) -> ProcessRef | None:
+    """What a warm process has forked all the same that died while it was asked.
+
+    A fork that it had not told to go on yet ends by itself, at once.
+    """
+    ref = find_unrecorded(bundle)
+    return ref if ref is not None and procs.wait_gone([ref], SURVIVED_S) else None
 
 
 def find_unrecorded(bundle: Bundle) -> ProcessRef | None:

@@ -31,7 +31,7 @@ class Supervisor:
         self._config = config
         self._slots = slots
         self._journal = journal
-        self._runs = Runs(config.name, journal, on_bundle)
+        self._runs = Runs(config.name, journal, on_bundle, self._note_settled)
         self._warm = warm
         self.keepers = Keepers(config, self._runs, warm)
         self._lock = threading.RLock()
@@ -93,8 +93,10 @@ class Supervisor:
             self._require_room(message)
             if keeps_store(message):
                 message = self.keepers.open(message, python)
-            run = self._spawn(message, python)
-            self.keepers.end_needless()
+            try:
+                run = self._spawn(message, python)
+            finally:
+                self.keepers.end_needless()
         if run.ref is None:
             why = last_words(run.bundle.own_log)
             raise Failed(f"The runner could not be started on {self._config.name}. {why}")
@@ -118,6 +120,12 @@ class Supervisor:
         return self._runs.watch(run)
 
     # -- watching --
+
+    def _note_settled(self, bundle: Bundle) -> None:
+        """A keeper that waits for runners to come back need not, where its only one never will."""
+        message = bundle.message()
+        if type(bundle) is Bundle and message is not None and message.nodes == (message.node,):
+            self.keepers.note_stop(bundle.attempt, by="regroup", why="its only runner has ended")
 
     def step(self) -> None:
         self._runs.step()

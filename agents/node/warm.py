@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import os
 import queue
 import socket
 import subprocess
@@ -30,6 +31,7 @@ ROOM = 1024
 """Bytes for the command and the mark of what is forked."""
 ANSWER_S = 3.0
 """How long a fork may take: a process that somebody has stopped would never answer."""
+END_S = 5.0
 LOOK_S = 2.0
 CODE_S = 1.0
 """How long an exit status may take to be told once the process has gone."""
@@ -64,7 +66,7 @@ class WarmProcess:
         """
         self.python, self.environment = python, dict(environment)
         self.is_ready, self.death = False, ""
-        self._answers: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[Child | None] = queue.SimpleQueue()
         self._children: dict[int, Child] = {}
         self._lock = threading.Lock()
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -85,8 +87,9 @@ class WarmProcess:
         with contextlib.suppress(OSError):
             while text := self._socket.recv(MESSAGE_BYTES):
                 self._note(json.loads(text))
-        self.death = self.death or f"it ended (exit status {self._popen.wait()})"
-        self._answers.put({})
+        code = self._popen.wait()
+        self.death = self.death or f"it ended (exit status {code})"
+        self._answers.put(None)
         for child in list(self._children.values()):
             child.told.set()
 
@@ -98,27 +101,28 @@ class WarmProcess:
             self.death = words["cannot"]
         elif "started" in words:
             ref = ProcessRef(words["started"], words["start_time"], procs.boot_id())
-            self._children[ref.pid] = Child(ref)
-            self._answers.put(words)
-        elif child := self._children.pop(words["ended"], None):
-            child.returncode = words["code"]
-            child.told.set()
+            child = self._children[ref.pid] = Child(ref)
+            self._answers.put(child)
+        elif ended := self._children.pop(words["ended"], None):
+            ended.returncode = words["code"]
+            ended.told.set()
 
     def fork(self, request: Mapping[str, Any], fds: list[int]) -> Child | None:
-        """None: it has died, or gives no answer, and is ended then."""
+        """None: it has died, or gives no answer, and is ended then: it starts nothing any more."""
         with self._lock:
             try:
                 socket.send_fds(self._socket, [json.dumps(request).encode()], fds)
-                started = self._answers.get(timeout=ANSWER_S)
+                return self._answers.get(timeout=ANSWER_S)
             except (OSError, queue.Empty) as error:
                 self.death = self.death or f"it does not answer: {error!r}"
                 self.end()
                 return None
-        return self._children.get(started["started"]) if started else None
 
     def end(self) -> None:
         """What it has forked goes on."""
         self._popen.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._popen.wait(END_S)
 
 
 class Warm:
@@ -164,7 +168,7 @@ class Warm:
         if (python, environment) != (process.python, process.environment):
             return None
         command = [python, str(boot), str(bundle.folder)]
-        if max(len(" ".join(command)), len(bundle.mark)) >= ROOM:
+        if max(len(os.fsencode(" ".join(command))), len(bundle.mark)) >= ROOM:
             return None
         request = {
             "module": MODULES[boot],

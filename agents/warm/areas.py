@@ -5,6 +5,7 @@ A process that is forked shows those of its parent, and has to be found by its o
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 
@@ -15,7 +16,7 @@ def show_command(words: list[str]) -> None:
         ValueError: it is longer than the command that the process was started with.
     """
     begin, end = _bounds(48, 49)
-    text = b"\0".join(word.encode() for word in words) + b"\0"
+    text = b"\0".join(os.fsencode(word) for word in words) + b"\0"
     _write(begin, end, text)
 
 

@@ -106,11 +106,18 @@ class Server:
         # Once it has shown who it is; so it is found whenever this process dies from here on.
         with parent, contextlib.suppress(OSError):
             parent.recv(1)
-            parent.send(b"!")
+            if self._is_heard():
+                parent.send(b"!")
         for fd in request.fds:
             os.close(fd)
         self._say(started=me.pid, start_time=me.start_time)
         return False
+
+    def _is_heard(self) -> bool:
+        """Whether who asked still lives. If not, the next node agent may have looked for the fork in vain."""
+        poller = select.poll()
+        poller.register(self._agent.fileno(), 0)
+        return not poller.poll(0)
 
     def _leave(self, parent: socket.socket) -> None:
         os.setsid()

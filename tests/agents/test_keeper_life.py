@@ -108,7 +108,7 @@ def test_a_stop_before_anybody_came_ends_it_soon(tmp_path: Path) -> None:
         runner.process.wait(10)
         keeper = keeper_of(attempt)
         keeper.bundle.write_stopping(by="anna")
-        assert keeper.finish(30)["reason"] == "the attempt was stopped, and no runner is left"
+        assert keeper.finish(30)["reason"] == "the attempt is over, and no runner is left"
         require_gone(keeper)
 
 

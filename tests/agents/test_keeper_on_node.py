@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -227,3 +228,55 @@ def test_without_a_host_among_the_nodes_there_is_no_keeper(agent: Agent, hub: Hu
     assert hub.carry_out(command)["outcome"] == "done"
     hub.worker(command.message.attempt)
     assert not agent.keeper(command.message.attempt).folder.exists()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_the_keeper_of_an_attempt_that_is_over_makes_way_for_the_next_at_its_endpoint(
+    agent: Agent, hub: Hub
+) -> None:
+    """It would wait for two minutes: the other node might come back."""
+    commands = [start_command(agent.name, *args) for args in (["die"], [])]
+    port, nodes = free_port(), (agent.name, "node-b")
+    earlier, later = [
+        replace(one, message=replace(one.message, endpoint=f"127.0.0.1:{port}", nodes=nodes))
+        for one in commands
+    ]
+    hub.carry_out(earlier)
+    hub.wait_for("runner_settled", attempt=earlier.message.attempt)
+    assert procs.is_alive(keeper_process(agent, earlier.message.attempt))
+    ended = hub.carry_out(later)
+    assert ended["outcome"] == "done", ended
+    assert ended["evidence"]["endpoint"] == f"127.0.0.1:{port}"
+    hub.worker(later.message.attempt)
+    hub.wait_for("keeper_finished", attempt=earlier.message.attempt, outcome="stopped")
+
+
+def test_the_keeper_of_a_runner_that_could_not_be_started_goes(agent: Agent, hub: Hub) -> None:
+    hub.wait_free(2)
+    command = start_command(agent.name)
+    folder = agent.bundle(command.message.attempt).folder
+    folder.parent.mkdir(exist_ok=True)
+    folder.write_text("in the way")
+    assert hub.carry_out(command)["outcome"] == "failed"
+    hub.wait_for("keeper_finished", attempt=command.message.attempt, outcome="stopped")
+    require_gone(agent, command.message.attempt)
+
+
+def test_the_keeper_of_a_killed_runner_that_was_the_only_one_goes_soon(
+    valkey: Valkey, real: Agent, tmp_path: Path
+) -> None:
+    hub = Hub(valkey.redis, real.name)
+    attempt = start_real(real, hub, tmp_path, "import time\ntime.sleep(600)\n")
+    hub.worker(attempt)
+    runner = real.bundle(attempt).process()
+    assert runner is not None
+    procs.send_signal(runner, signal.SIGKILL)
+    finished = hub.wait_for("keeper_finished", attempt=attempt)
+    assert (finished["outcome"], finished["inferred"]) == ("ended", False)
+    assert finished["reason"] == "the attempt is over, and no runner is left"
+    require_gone(real, attempt)

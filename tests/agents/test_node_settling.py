@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from agents import procs
 from agents.bundle import Bundle
 from agents.node.journal import NodeJournal
+from agents.node.runs import Run
 from agents.node.settle import Ending, last_record, settle
 from agents.wire.commands import StopRunner
 from tests.agents.node_harness import Agent, Hub, new_id, start_command
@@ -125,3 +128,22 @@ def test_processes_that_do_not_end_are_named_and_waited_for(tmp_path: Path) -> N
 def test_the_last_record_says_what_is_known(ending: Ending, outcome: str, words: str) -> None:
     assert last_record(ending)[0] == outcome
     assert words in last_record(ending)[1]
+
+
+LOSES_ITS_MAIN_THREAD = """
+import ctypes, platform, threading, time
+threading.Thread(target=time.sleep, args=(600,)).start()
+ctypes.CDLL(None).syscall(60 if platform.machine() == "x86_64" else 93, 0)
+"""
+
+
+def test_a_child_runs_until_its_last_thread_has_gone_and_its_status_is_known(tmp_path: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", LOSES_ITS_MAIN_THREAD])
+    run = Run(Bundle(tmp_path), 0, procs.ref_of_child(process.pid), process)
+    try:
+        wait_until(lambda: procs.state_of(process.pid) == "Z", what="the main thread to end")
+        assert run.is_running()
+    finally:
+        process.kill()
+    wait_until(lambda: not run.is_running(), what="it to end")
+    assert process.returncode == -signal.SIGKILL

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
+import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +18,25 @@ import psutil
 import pytest
 
 from agents import procs
+from agents.bundle import Bundle, bundle_of
+from agents.node import spawn
+from agents.node.warm import Warm, WarmProcess
 from agents.wire.commands import StartRunner, StopRunner
 from tests.agents.node_harness import Agent, Hub, Valkey, new_id, start_command
 from tests.waiting import wait_until
 
+STAND_IN_RUNNER = Path(__file__).with_name("stand_in_runner.py")
+
 SHOWS = """
 import json, os, sys, time
+listed = os.listdir("/proc/self/fd")
+open_fds = [int(fd) for fd in listed if os.path.exists(f"/proc/self/fd/{fd}")]
 facts = {"argv": sys.argv, "env": dict(os.environ), "flags": list(sys.flags), "path": sys.path}
+facts |= {"fds": sorted(open_fds), "stdin": os.readlink("/proc/self/fd/0")}
+with open("/proc/self/status") as status:
+    signals = [line for line in status if line.startswith(("SigBlk", "SigIgn"))]
+facts |= {"signals": signals, "umask": os.umask(0o77), "nice": os.nice(0)}
+facts |= {"leads": os.getsid(0) == os.getpid()}
 print(json.dumps(facts), flush=True)
 time.sleep(600)
 """
@@ -42,8 +58,10 @@ def hub(valkey: Valkey, agent: Agent) -> Hub:
 
 def find_warm(agent: Agent) -> psutil.Process | None:
     """The one that waits; those that were forked from it show another command."""
-    children = psutil.Process(agent.process.pid).children()
-    return next((child for child in children if "warm/boot.py" in " ".join(child.cmdline())), None)
+    with contextlib.suppress(psutil.ZombieProcess):  # of another that the node agent has just run
+        children = psutil.Process(agent.process.pid).children()
+        return next((child for child in children if "warm/boot.py" in " ".join(child.cmdline())), None)
+    return None
 
 
 def wait_warm(agent: Agent) -> psutil.Process:
@@ -93,6 +111,38 @@ def test_a_job_of_the_node_s_own_environment_starts_warm_and_one_with_its_own_co
     assert seen["flags"] == other["flags"]
     assert set(other["env"]) - set(seen["env"]) == {"MINE"}  # type: ignore[call-overload]
     assert set(seen["env"]) <= set(other["env"])  # type: ignore[call-overload]
+
+
+def test_workers_hold_nothing_of_ours_however_they_and_their_runner_were_started(
+    agent: Agent, hub: Hub, tmp_path: Path
+) -> None:
+    wait_warm(agent)
+    seen = []
+    for env in ({}, {"MINE": "1"}):
+        command, how = start(agent, hub, tmp_path, env=env)
+        attempt = command.message.attempt
+        wait_up(hub, attempt, 1)
+        worker = hub.worker(attempt)
+        seen.append(shown(agent, attempt))
+        runner = agent.bundle(attempt).process()
+        assert runner is not None
+        wait_until(partial(has_fork_server, runner.pid), 60, "a fork server")
+        procs.send_signal(worker, signal.SIGKILL)
+        wait_up(hub, attempt, 2)
+        seen.append(shown(agent, attempt, round_number=2))
+        assert how == ("cold" if env else "warm")
+        assert [seen[-1]["fds"], seen[-1]["stdin"]] == [[0, 1, 2], "/dev/null"]
+    for key in ("fds", "stdin", "signals", "umask", "nice", "leads", "argv", "flags"):
+        assert [facts[key] for facts in seen] == [seen[0][key]] * 4, key
+
+
+def wait_up(hub: Hub, attempt: str, number: int) -> None:
+    wait_until(lambda: hub.found("workers_started", attempt=attempt, round=number), 90, f"round {number}")
+
+
+def has_fork_server(runner: int) -> bool:
+    children = psutil.Process(runner).children()
+    return any("regroup fork server" in " ".join(child.cmdline()) for child in children)
 
 
 def test_its_runner_and_keeper_are_found_by_mark_and_bundle_and_stop_as_others_do(
@@ -164,6 +214,88 @@ def test_a_warm_process_that_does_not_answer_is_done_without(agent: Agent, hub: 
     assert how == "cold"
     assert len(procs.find_marked(agent.keeper(command.message.attempt).mark)) == 1
     wait_until(lambda: has_gone(warm), 20, "the silent one to be ended")
+
+
+def test_one_that_wakes_up_after_its_agent_was_killed_starts_nothing(
+    agent: Agent, hub: Hub, tmp_path: Path
+) -> None:
+    """By then the next agent has looked for what it may have forked, and started it itself."""
+    warm = wait_warm(agent)
+    script = tmp_path / "sleeps.py"
+    script.write_text("import time\ntime.sleep(600)\n")
+    command = start_command(agent.name, script=str(script))
+    attempt = command.message.attempt
+    warm.suspend()
+    hub.send(command)
+    wait_until(agent.keeper(attempt).own_log.exists, what="it to be asked")
+    agent.kill()
+    agent.start()
+    assert hub.wait_for("command_ended", command=command.id)["outcome"] == "done"
+    warm.resume()
+    wait_until(lambda: has_gone(warm), 20, "it to end")
+    keeper = agent.keeper(attempt)
+    assert procs.find_marked(keeper.mark) == [keeper.process()]
+
+
+class Silent(Warm):
+    """Has forked it, and died before it told the fork to go on, which therefore ends."""
+
+    def fork(self, bundle: Bundle, *facts: Any) -> None:
+        self.forked = subprocess.Popen(
+            ["sh", "-c", "sleep 0.3", str(bundle.folder)], env={**os.environ, procs.MARK: bundle.mark}
+        )
+        threading.Thread(target=self.forked.wait).start()
+
+
+def test_a_fork_that_was_not_told_to_go_on_is_not_taken_for_the_runner(tmp_path: Path) -> None:
+    message = start_command("node-a").message
+    bundle = bundle_of(Bundle, tmp_path, message.attempt)
+    bundle.create(message)
+    warm = Silent(sys.executable, {}, tmp_path)
+    started = spawn.start(bundle, message, sys.executable, STAND_IN_RUNNER, warm)
+    try:
+        assert started.ref is not None
+        assert started.ref.pid != warm.forked.pid
+        assert procs.is_alive(started.ref)
+    finally:
+        procs.end_marked(bundle.mark)
+
+
+STAND_IN = """
+import json, os, socket, subprocess, sys, time
+agent = socket.socket(fileno=int(sys.argv[2]))
+ended = subprocess.Popen(["true"])
+agent.send(json.dumps({"started": ended.pid, "start_time": 1}).encode())
+agent.send(json.dumps({"ended": ended.pid, "code": ended.wait()}).encode())
+agent.send(json.dumps({"ready": os.getpid()}).encode())
+time.sleep(600)
+"""
+"""A warm process whose fork ends at once, told before anybody has looked; later it says nothing."""
+
+
+@pytest.fixture
+def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[WarmProcess]:
+    boot = tmp_path / "stand_in_warm.py"
+    boot.write_text(STAND_IN)
+    monkeypatch.setattr("agents.node.warm.BOOT", boot)
+    monkeypatch.setattr("agents.node.warm.ANSWER_S", 0.2)
+    process = WarmProcess(sys.executable, {}, tmp_path / "warm.log")
+    wait_until(lambda: process.is_ready, what="the stand-in to be ready")
+    yield process
+    process.end()
+
+
+def test_a_fork_that_ends_at_once_was_started_all_the_same(stand_in: WarmProcess) -> None:
+    child = stand_in.fork({}, [])
+    assert child is not None
+    assert child.poll() == 0
+
+
+def test_one_that_does_not_answer_is_gone_before_anything_is_started_anew(stand_in: WarmProcess) -> None:
+    assert stand_in.fork({}, []) is not None
+    assert stand_in.fork({}, []) is None
+    assert not Path(f"/proc/{stand_in.pid}").exists()
+    assert "does not answer" in stand_in.death
 
 
 def test_it_can_be_switched_off(valkey: Valkey, tmp_path: Path) -> None:

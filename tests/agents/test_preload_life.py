@@ -10,6 +10,7 @@ import pytest
 
 from agents.procs import ProcessRef, ref_of, start_time
 from agents.runner.preload.forked import Forked
+from agents.runner.preload.halted import Command, Halted
 from tests.agents.preload_harness import Way, spec_of
 from tests.agents.runner_harness import Attempt, Runner, write_script
 from tests.waiting import wait_until
@@ -195,3 +196,12 @@ def test_a_job_without_its_workdir_is_refused_with_that_reason(tmp_path: Path) -
     with Attempt(tmp_path, script="train.py", workdir=str(tmp_path / "gone")) as attempt:
         (runner,) = attempt.start("node-a")
         assert f"The workdir {tmp_path / 'gone'} is not a folder" in runner.finish()["reason"]
+
+
+def test_one_that_cannot_be_started_leaves_nothing_open(tmp_path: Path) -> None:
+    """It is tried again for as long as the job runs."""
+    what = Command(("/nowhere/python",), 0, dict(os.environ), str(tmp_path), "", ())
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    with pytest.raises(FileNotFoundError):
+        Halted(what, tmp_path)
+    assert len(list(Path("/proc/self/fd").iterdir())) == before

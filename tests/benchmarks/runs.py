@@ -55,7 +55,7 @@ def _step_s(job: Job, shape: Shape) -> float | None:
 def runs_of(kind: Kind, side: Side, shape: Shape, folder: Path, turns: int) -> Runs:
     if kind == "launch":
         return Runs(side, shape, folder, turns, (), _launch_s)
-    return Runs(side, shape, folder, turns, ("--steps", str(STEPS), "--pace", "0"), _step_s)
+    return Runs(side, shape, folder, turns, ("--steps", str(STEPS), "--pace", "0", "--width", "256"), _step_s)
 
 
 def run_alternating(runs: Sequence[Runs]) -> None:

@@ -17,8 +17,6 @@ try:
 except ImportError:
     report = None
 
-WIDTH = 256
-
 
 def mark(path: str, kind: str, **values: float) -> None:
     """Append a line in one write, so that lines of all ranks and restarts can share the file."""
@@ -35,14 +33,14 @@ def meet() -> int:
     return int(newest.item())
 
 
-def train(steps: int, warm_up: int, pace_s: float) -> float:
+def train(width: int, steps: int, warm_up: int, pace_s: float) -> float:
     """Seconds per step, those of the warm-up left out."""
-    model = torch.nn.Sequential(torch.nn.Linear(WIDTH, WIDTH), torch.nn.ReLU(), torch.nn.Linear(WIDTH, WIDTH))
+    model = torch.nn.Sequential(torch.nn.Linear(width, width), torch.nn.ReLU(), torch.nn.Linear(width, width))
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
     begun = time.monotonic()
     for step in range(1, warm_up + steps + 1):
         optimizer.zero_grad()
-        model(torch.randn(WIDTH, WIDTH)).square().mean().backward()
+        model(torch.randn(width, width)).square().mean().backward()
         for parameter in model.parameters():
             dist.all_reduce(parameter.grad)
         optimizer.step()
@@ -57,6 +55,9 @@ def train(steps: int, warm_up: int, pace_s: float) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--marks", required=True, help="the file to append to")
+    parser.add_argument(
+        "--width", type=int, default=16, help="of the model: small, as all sides share the cores"
+    )
     parser.add_argument("--steps", type=int, default=1_000_000)
     parser.add_argument("--warm-up", type=int, default=20)
     parser.add_argument("--pace", type=float, default=0.1, help="seconds to rest after each step")
@@ -65,7 +66,7 @@ def main() -> None:
     dist.init_process_group("gloo")
     world = meet()
     mark(args.marks, "collective", at=time.monotonic(), world=world, size=dist.get_world_size())
-    mark(args.marks, "steps", step_s=train(args.steps, args.warm_up, args.pace))
+    mark(args.marks, "steps", step_s=train(args.width, args.steps, args.warm_up, args.pace))
     dist.destroy_process_group()
 
 

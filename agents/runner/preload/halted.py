@@ -67,6 +67,11 @@ class Halted:
                 pass_fds=(requests, status),
                 start_new_session=True,
             )
+        except OSError:
+            # It is tried again and again.
+            os.close(self._requests)
+            os.close(self.status)
+            raise
         finally:
             os.close(requests)
             os.close(status)
