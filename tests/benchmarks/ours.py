@@ -19,6 +19,7 @@ from .phases import Kill, is_told, phases_of
 from .sides import MAX_RESTARTS, SCRIPT, Account
 
 OVER = ("succeeded", "failed", "stopped", "lost")
+ASK_S = 3.0
 
 
 class Refused(Exception):
@@ -75,18 +76,25 @@ class OurJob:
     id: int
     restarts: int = 0
     """Failure restarts counted so far."""
+    _asked_at: float = field(default_factory=time.monotonic)
+    _is_over: bool = False
     _cursor: str = "0"
     _records: list[dict[str, Any]] = field(default_factory=list)
 
     def has_ended(self) -> bool:
-        return job(self.api, self.id)["state"] in OVER
+        """Asked of the hub every few seconds only: its answers cost the cores on which the job recovers."""
+        now = time.monotonic()
+        if not self._is_over and now - self._asked_at > ASK_S:
+            self._asked_at = now
+            self._is_over = job(self.api, self.id)["state"] in OVER
+        return self._is_over
 
     def says(self) -> str:
         seen = job(self.api, self.id)
         return f"job {self.id} is {seen['state']}: {seen['state_reason']}"
 
     def end(self) -> None:
-        if not self.has_ended():
+        if job(self.api, self.id)["state"] not in OVER:
             stop(self.api, self.id)
 
     def before_kill(self) -> None:
