@@ -10,7 +10,15 @@ import pytest
 from agents.wire.events import Progress, RendezvousBegun, RendezvousJoined, WorkerExited
 from agents.wire.lifecycle import RunnerState, fold
 from tests.webapp.journals import BEGAN, RunnerJournal
-from webapp.jobs.standing import JobFacts, MemberFacts, RoundFacts, Standing, first_to_break, stand
+from webapp.jobs.standing import (
+    JobFacts,
+    MemberFacts,
+    RoundFacts,
+    Standing,
+    first_to_break,
+    stand,
+    why_end_the_rest,
+)
 
 NODES = ("node-1", "node-2")
 
@@ -102,6 +110,25 @@ def test_a_runner_that_died_takes_nobody_along_where_the_others_are_enough() -> 
     assert broken.node == "node-2"
     by_itself = first_to_break(facts([first, up()[1].end("failed", "Rank 2 failed.")], rounds=1))
     assert by_itself is not None
+
+
+def test_who_comes_when_all_is_done_is_ended() -> None:
+    first, late = journals()
+    first.nodes = ("node-1",)
+    first.start().form().come_up().progress(9)
+    for rank in range(2):
+        first.exit(rank, "finished", "ended with exit status 0")
+    late.start().add(RendezvousBegun, cause="start")
+    seen = facts([first, late], rounds=1)
+    seen = replace(seen, rounds=(replace(seen.rounds[0], nodes=("node-1",), world_size=2),))
+    assert why_end_the_rest(seen) is None
+    first.end("succeeded", "all ranks ended with 0")
+    seen = replace(seen, members=facts([first, late], rounds=1).members)
+    assert why_end_the_rest(seen) == "the other nodes have finished the job"
+    assert says(stand(seen)) == (
+        "finishing",
+        "All ranks ended with exit status 0; node-2, too late to join, is ended.",
+    )
 
 
 def test_while_runners_are_launched_it_waits_for_them_by_name() -> None:

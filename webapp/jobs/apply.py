@@ -38,7 +38,7 @@ from .folded import runner_of, state_to_dict
 from .launch import start_members, stop_others
 from .locks import lock_jobs
 from .models import Attempt, Job, Member, Sentence
-from .standing import JobFacts, first_to_break, stand
+from .standing import JobFacts, stand, why_end_the_rest
 
 log = logging.getLogger("regroup.jobs")
 
@@ -203,10 +203,10 @@ def restand(job_id: int) -> None:
 
 
 def _end_the_rest(job: Job, facts: JobFacts) -> None:
-    """When a node has given up, the workers on the others have nobody left to train with."""
-    attempt = job.attempts.order_by("-number").first()
-    if attempt is not None and first_to_break(facts) is not None:
-        stop_others(attempt, "another node of the attempt is over")
+    """When a node has given up, or all is done, those that are left have nobody to train with."""
+    attempt, why = job.attempts.order_by("-number").first(), why_end_the_rest(facts)
+    if attempt is not None and why is not None:
+        stop_others(attempt, why)
 
 
 def _bump(job_id: int) -> None:

@@ -72,6 +72,11 @@ def stand(facts: JobFacts) -> Standing:
         return _over(facts)
     if facts.wants_stop:
         return Standing(JobState.STOPPING, _stopping(facts))
+    if late := _late_for_the_end(facts):
+        return Standing(
+            JobState.FINISHING,
+            f"All ranks ended with exit status 0; {listed(late)}, too late to join, is ended.",
+        )
     if (broken := first_to_break(facts)) is not None:
         others = listed(m.node for m in facts.members if not m.has_ended)
         return Standing(
@@ -124,6 +129,23 @@ def _all_ranks_ended_well(facts: JobFacts) -> bool:
 def first_to_break(facts: JobFacts) -> MemberFacts | None:
     """The member whose failure ends the attempt. One whom the others do without takes nobody along."""
     return _first_to_fail([m for m in facts.members if not _is_done_without(m, facts)])
+
+
+def why_end_the_rest(facts: JobFacts) -> str | None:
+    """Why those that still run have nothing left to do in the attempt; None while they have."""
+    if first_to_break(facts) is not None:
+        return "another node of the attempt is over"
+    return "the other nodes have finished the job" if _late_for_the_end(facts) else None
+
+
+def _late_for_the_end(facts: JobFacts) -> list[str]:
+    """Nodes that still want to join a job all of whose ranks have ended well."""
+    if not _all_ranks_ended_well(facts):
+        return []
+    newest = facts.rounds[-1]
+    if any(not m.has_ended for m in facts.members if m.node in newest.nodes):
+        return []
+    return [m.node for m in facts.members if not m.has_ended]
 
 
 def _is_done_without(member: MemberFacts, facts: JobFacts) -> bool:

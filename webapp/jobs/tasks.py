@@ -29,7 +29,7 @@ from .facts import facts_of
 from .launch import TERMINAL, place, stop_others
 from .locks import lock_jobs
 from .models import Attempt, Job, Member, Wanted
-from .standing import first_to_break
+from .standing import why_end_the_rest
 
 log = logging.getLogger("regroup.jobs")
 
@@ -84,7 +84,7 @@ def _unwanted() -> QuerySet[Attempt]:
     is_over = (
         Q(job__wanted=Wanted.STOP)
         | Q(job__state__in=TERMINAL)
-        | Exists(members.filter(folded__outcome="failed"))
+        | Exists(members.filter(folded__outcome__in=("failed", "succeeded")))
     )
     running = Attempt.objects.filter(Exists(members.filter(settled_at=None)))
     return running.filter(is_over).select_related("job__stopped_by").order_by("created_at")
@@ -97,9 +97,8 @@ def _end_attempt(attempt: Attempt) -> int:
     if job.wanted == Wanted.STOP:
         return stop_others(attempt, job.stop_reason or f"job {job.id} is stopped", by=job.stopped_by)
     is_over = JobState(job.state).is_terminal or attempt.ended_at is not None
-    if not is_over and first_to_break(facts_of(job)) is None:
-        return 0
-    return stop_others(attempt, "another node of the attempt is over")
+    why = "the attempt is over" if is_over else why_end_the_rest(facts_of(job))
+    return 0 if why is None else stop_others(attempt, why)
 
 
 @app.task(name="regroup.expire_commands")
