@@ -37,6 +37,8 @@ def find_binaries() -> list[Path]:
 
 
 BINARIES = find_binaries()
+FEWER = BINARIES if os.environ.get("REGROUP_TEST_ETCD") == "all" else BINARIES[:1]
+"""For tests that take long, where all that is asked of etcd is tested with each of them elsewhere."""
 
 
 @dataclass

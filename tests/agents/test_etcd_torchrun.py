@@ -13,7 +13,7 @@ import pytest
 
 from tests.agents.test_installed_agent import copy_sources
 from tests.docker.fresh_venv import make_venv
-from tests.etcd import BINARIES, Etcd, run_etcd
+from tests.etcd import FEWER, Etcd, run_etcd
 from tests.waiting import wait_until
 
 TRAIN = """
@@ -46,7 +46,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return venv / "bin" / "python"
 
 
-@pytest.fixture(scope="module", params=BINARIES, ids=lambda path: path.parent.parent.name)
+@pytest.fixture(scope="module", params=FEWER, ids=lambda path: path.parent.parent.name)
 def etcd(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Etcd]:
     with run_etcd(tmp_path_factory.mktemp("etcd"), request.param) as server:
         yield server

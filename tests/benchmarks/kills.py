@@ -17,26 +17,11 @@ from .progress import say
 from .sides import Account, Job, Side
 
 HANG_S = 60.0
-"""A kill that has not recovered by then is a hang."""
-PATIENCE_S = 15.0
-"""A torchrun that is not back by then is watched on beside the others, while a fresh one takes its place."""
-LAST_CALL_S = 30.0
-"""Comes on top where torchrun waits for more nodes in every round, by default so long."""
+"""A kill that has not recovered by then is a hang. Nobody is killed meanwhile, as it costs cores."""
 UP_S = 150.0
 """How long the first world may take: plain torchrun waits 30 s for its last call."""
 REST_S = 1.0
 """How long everybody is left alone between a recovery and the next kill of the same job."""
-
-
-@dataclass(frozen=True)
-class Watched:
-    """A job that was killed and is not back yet."""
-
-    job: Job
-    killed_at: float
-
-    def is_over(self) -> bool:
-        return time.monotonic() > self.killed_at + HANG_S or self.job.has_ended()
 
 
 def _back(job: Job, killed_at: float) -> World | None:
@@ -55,14 +40,12 @@ class Column:
     turns: int
     most: int
     """Kills at most: more than ``turns`` only while none has recovered, as a median needs one."""
-    patience_s: float
     kills: int = 0
     hangs: int = 0
     recovered_s: list[float] = field(default_factory=list)
     accounts: list[Account] = field(default_factory=list)
     """What the side itself says of each kill; empty for those that say nothing."""
     _job: Job | None = None
-    _watched: list[Watched] = field(default_factory=list)
     _names: count[int] = field(default_factory=count)
 
     def turn(self, number: int) -> None:
@@ -80,9 +63,8 @@ class Column:
         account = job.account(Kill(pid, clock, recovered_at, back.members if back else frozenset()))
         self.accounts += [account] if account else []
         if back is None:
-            self._watched.append(Watched(job, killed_at))
-            self._job = None
-        self.look_after()
+            self.hangs += 1
+            self.close()
 
     def _ready(self) -> tuple[Job, World]:
         """A job whose workers are all alive and have been left alone for a while."""
@@ -101,8 +83,7 @@ class Column:
         self.recovered_s.pop()
         self.hangs += 1
         say(f"{self._title}: it was back, but did not stay, and was ended")
-        job.end()
-        self._job = None
+        self.close()
 
     def _folder(self) -> Path:
         return self.folder / self.side.name.replace(" ", "-") / str(next(self._names))
@@ -127,55 +108,31 @@ class Column:
         return None
 
     def _wait_back(self, job: Job, killed_at: float) -> World | None:
-        """None: it is not back, and patience is at an end."""
-        give_up_at = killed_at + self.patience_s
-        while time.monotonic() < give_up_at:
+        """None: it hangs, or has ended."""
+        while time.monotonic() < killed_at + HANG_S:
             if _back(job, killed_at) or job.has_ended():
                 break
             time.sleep(0.02)
         return _back(job, killed_at)
 
     def _note(self, back: World | None, killed_at: float) -> None:
-        how = "is not back yet"
+        how = "did not come back, and its job was ended"
         if back is not None:
             self.recovered_s.append(back.up_at - killed_at)
             how = f"was back after {self.recovered_s[-1]:.3f} s"
         say(f"{self._title}: kill {self.kills} {how}")
 
-    def look_after(self) -> None:
-        """Count those that came back late, and end those that hang."""
-        for one in list(self._watched):
-            back = _back(one.job, one.killed_at)
-            if back is None and not one.is_over():
-                continue
-            self._watched.remove(one)
-            one.job.end()
-            self._note_late(back, one.killed_at)
-
-    def _note_late(self, back: World | None, killed_at: float) -> None:
-        if back is None:
-            self.hangs += 1
-            say(f"{self._title}: one did not come back, and was ended")
-        else:
-            self.recovered_s.append(back.up_at - killed_at)
-            say(f"{self._title}: one was back after {self.recovered_s[-1]:.3f} s")
-
     def finish(self) -> None:
-        """Wait for what is still watched, kill on while none has recovered, and end everything."""
-        while self._watched or (not self.recovered_s and self.kills < self.most):
-            if self._watched:
-                self.look_after()
-                time.sleep(0.2)
-            else:
-                self.turn(self.kills)
+        """Kill on while none has recovered, and end everything."""
+        while not self.recovered_s and self.kills < self.most:
+            self.turn(self.kills)
         self.close()
 
     def close(self) -> None:
-        """End whatever runs."""
-        for job in [self._job, *(one.job for one in self._watched)]:
-            if job is not None:
-                job.end()
-        self._job, self._watched = None, []
+        """End what runs."""
+        if self._job is not None:
+            self._job.end()
+        self._job = None
 
 
 def run_turns(columns: Sequence[Column]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 
 from .cases import Case, Shape
-from .kills import HANG_S, LAST_CALL_S, PATIENCE_S, Column, run_turns
+from .kills import Column, run_turns
 from .line import Line, median_of, misses, p99_of, phases_of, ratio_of, restarts_per_kill
 from .ours import Regroup
 from .runs import Runs, run_alternating, runs_of
@@ -59,7 +59,7 @@ def _share(other: Torchrun, shape: Shape) -> float:
 def _kills(bench: Bench, group: Sequence[Case]) -> Iterator[Result]:
     shape = group[0].shape
     folder = bench.folder / f"kill-{shape.name}"
-    ours = [Column(bench.ours(case), shape, folder, bench.n, bench.n, HANG_S) for case in group]
+    ours = [Column(bench.ours(case), shape, folder, bench.n, bench.n) for case in group]
     others = {other.name: _column(bench, other, shape, folder) for other in bench.others}
     run_turns([*ours, *others.values()])
     for case, column in zip(group, ours, strict=True):
@@ -67,8 +67,7 @@ def _kills(bench: Bench, group: Sequence[Case]) -> Iterator[Result]:
 
 
 def _column(bench: Bench, other: Torchrun, shape: Shape, folder: Path) -> Column:
-    patience_s = PATIENCE_S + (LAST_CALL_S if shape.is_elastic else 0)
-    return Column(other, shape, folder, _turns(bench.n, _share(other, shape)), bench.n, patience_s)
+    return Column(other, shape, folder, _turns(bench.n, _share(other, shape)), bench.n)
 
 
 def _result_of_kills(case: Case, ours: Column, others: dict[str, Column]) -> Result:
