@@ -31,6 +31,7 @@ class Way:
     def __init__(self, way: str, folder: Path, spec: JobSpec, env: dict[str, str] | None = None) -> None:
         self._way, self._folder, self._spec = way, folder, spec
         self._count = 0
+        self._executed: list[subprocess.Popen[bytes]] = []
         self.environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(folder),
@@ -72,6 +73,7 @@ class Way:
                 stderr=stderr,
                 start_new_session=True,
             )
+        self._executed.append(process)
         return process, logs
 
     def run(self, env: dict[str, str] | None = None) -> Ran:
@@ -82,6 +84,9 @@ class Way:
     def end(self) -> None:
         if self.server is not None:
             self.server.end()
+        for process in self._executed:
+            process.kill()
+            process.wait()
 
 
 def run_both(folder: Path, spec: JobSpec, env: dict[str, str] | None = None) -> tuple[Ran, Ran]:

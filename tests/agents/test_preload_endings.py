@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,13 +29,13 @@ ENDINGS: dict[str, tuple[str, int]] = {
     "a bad encoding": ("# coding: nonesuch\n", 1),
     "recursion": ("def f(): f()\nf()", 1),
     "an interrupt": ("raise KeyboardInterrupt", -2),
-    "a signal": ("import os, signal; os.kill(os.getpid(), signal.SIGTERM)\nwhile True: pass", -15),
-    "a kill": ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)\nwhile True: pass", -9),
+    "a signal": ("import os, signal; os.kill(os.getpid(), signal.SIGTERM)\nsignal.pause()", -15),
+    "a kill": ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)\nsignal.pause()", -9),
     "an abort": ("import os; os.abort()", -6),
     "a segmentation fault": ("import ctypes; ctypes.string_at(0)", -11),
     "a broken pipe": ("import os\nr, w = os.pipe(); os.close(r)\nos.write(w, b'x')", 1),
     "its own excepthook": ("import sys\nsys.excepthook = lambda *a: print('hook', a[0])\n1 / 0", 1),
-    "a hung-up terminal": ("import os, signal; os.kill(os.getpid(), signal.SIGHUP)\nwhile True: pass", -1),
+    "a hung-up terminal": ("import os, signal; os.kill(os.getpid(), signal.SIGHUP)\nsignal.pause()", -1),
     "an imported exit": ("import runpy, sys\nsys.argv.append('x')\nquit(7)", 7),
     "a warning": ("import warnings; warnings.warn('old'); warnings.warn('older', DeprecationWarning)", 0),
 }
@@ -66,6 +68,14 @@ LIBRARY = """
 __attribute__((constructor)) static void begin(void) { fprintf(stderr, "loaded\\n"); }
 __attribute__((destructor)) static void end(void) { fprintf(stderr, "unloaded\\n"); }
 """
+
+
+@pytest.fixture(autouse=True)
+def _hang_ups_count() -> Iterator[None]:
+    """Also where the tests are run with hang-ups ignored, as by nohup: that would be inherited."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.parametrize("how", ENDINGS)
