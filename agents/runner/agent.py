@@ -79,7 +79,8 @@ class Agent(LocalElasticAgent):
         if earlier is not None:
             self._go_on_from(earlier)
         handler.my_standing = self._standing
-        stop.forward = lambda signum: self._workers.pass_on(signum)
+        self._is_starting, self._to_pass_on = False, list[int]()
+        stop.forward = self._pass_on
 
     def _go_on_from(self, earlier: Agent) -> None:
         """Know what that agent of this node knew when it lost the others from sight."""
@@ -161,13 +162,24 @@ class Agent(LocalElasticAgent):
         ranks = [worker.global_rank for worker in worker_group.workers]
         self._journal.record(WorkersStarting, round=self.round, ranks=tuple(ranks))
         self._is_in_round = True
+        self._is_starting = True
         pids = self._start_processes(worker_group)
         self._begin_fork_server()
         self._workers = self._name_workers(worker_group)
+        self._is_starting = False
+        while self._to_pass_on:
+            self._workers.pass_on(self._to_pass_on.pop(0))
         refs = tuple(self._workers.refs.values())
         self._journal.record(WorkersStarted, round=self.round, workers=refs)
         self.tail.watch(self.round, ranks)
         return pids
+
+    def _pass_on(self, signum: int) -> None:
+        """To the workers; while they are being started, once all of them are known."""
+        if self._is_starting:
+            self._to_pass_on.append(signum)
+        else:
+            self._workers.pass_on(signum)
 
     def _start_processes(self, group: WorkerGroup) -> dict[int, Any]:
         try:
