@@ -51,7 +51,7 @@ test: ## The whole suite, browser tests and frontend included; the hub's tests o
 	@$(PYTHON) tools/bootstrap.py test
 	@cd frontend && npm run --silent test
 	@$(SCRATCH) .venv/bin/python -m pytest $(if $(TESTS),$(TESTS),$(AT_ONCE))
-	@$(if $(TESTS),,$(SCRATCH) .venv/bin/python -m tests.postgres .venv/bin/python -m pytest $(AT_ONCE) tests/webapp)
+	@$(if $(TESTS),,$(SCRATCH) .venv/bin/python -m tests.postgres .venv/bin/python -m pytest tests/webapp)
 
 bench: export CASE := $(CASE)
 bench: export N := $(N)
