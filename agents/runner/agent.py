@@ -220,7 +220,7 @@ class Agent(LocalElasticAgent):
 
     def _end_workers(self) -> None:
         """Our own ladder, with the grace of the spec; what torch does after it finds nothing alive."""
-        self._record_exits(self._workers.stop(self._message.spec.grace_s))
+        self._record_exits(self._workers.stop(self._message.spec.shutdown_timeout))
 
     def _restart_workers(self, worker_group: WorkerGroup) -> None:
         failed = worker_group.state in (WorkerState.FAILED, WorkerState.UNHEALTHY)
@@ -243,7 +243,7 @@ class Agent(LocalElasticAgent):
 
     def _monitor_workers(self, worker_group: WorkerGroup) -> RunResult:
         news = self._handler.news
-        self._workers.wait(self._message.spec.monitor_interval_s, self._stop.fileno(), news.fileno())
+        self._workers.wait(self._message.spec.monitor_interval, self._stop.fileno(), news.fileno())
         news.clear()
         self._stop.check()
         self._record_exits(self._workers.look())

@@ -46,8 +46,8 @@ class JobSpec:
     start: str = "preload"
     """``preload``: workers fork from a process that has imported ``preload``. ``exec``: each starts anew."""
     preload: tuple[str, ...] = ("torch", "torch.distributed")
-    monitor_interval_s: float = 0.1
-    grace_s: float = 30.0
+    monitor_interval: float = 0.1
+    shutdown_timeout: float = 30.0
     """Seconds between SIGTERM and SIGKILL when workers are asked to stop."""
 
 
@@ -104,12 +104,15 @@ def check_spec(spec: JobSpec) -> None:
         )
     _check_rendezvous(spec)
     _check_start(spec)
-    if spec.grace_s <= 0:
-        raise SpecError("grace_s", f"grace_s is {spec.grace_s}. Write the seconds to wait, above 0.")
-    if spec.monitor_interval_s <= 0:
+    if spec.shutdown_timeout <= 0:
         raise SpecError(
-            "monitor_interval_s",
-            f"monitor_interval_s is {spec.monitor_interval_s}. Write the seconds between looks, above 0.",
+            "shutdown_timeout",
+            f"shutdown_timeout is {spec.shutdown_timeout}. Write the seconds to wait, above 0.",
+        )
+    if spec.monitor_interval <= 0:
+        raise SpecError(
+            "monitor_interval",
+            f"monitor_interval is {spec.monitor_interval}. Write the seconds between looks, above 0.",
         )
 
 

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -61,8 +62,12 @@ class Process:
             wanted = fields.items()
             return [record for record in self.records(kind) if all(record[k] == v for k, v in wanted)]
 
+        return self._wait(found, timeout_s, f"{kind} {fields}")
+
+    def _wait(self, found: Callable[[], list[Record]], timeout_s: float, what: str) -> Record:
+        """The first that is found, else an error with all that this process has to say."""
         try:
-            return wait_until(found, timeout_s, f"{kind} {fields}")[0]
+            return wait_until(found, timeout_s, what)[0]
         except AssertionError as error:
             said = "\n".join(json.dumps(record) for record in self.records()[-12:])
             raise AssertionError(f"{error}\n{said}\n{self.bundle.own_log.read_text()[-3000:]}") from None
@@ -103,7 +108,7 @@ class Runner(Process):
                 if record["round"] == round_number and any(rank["step"] > beyond for rank in record["ranks"])
             ]
 
-        return wait_until(found, 30.0, f"step beyond {beyond} of round {round_number}")[0]
+        return self._wait(found, 30.0, f"step beyond {beyond} of round {round_number}")
 
     def workers(self, round_number: int) -> dict[int, ProcessRef]:
         """By global rank."""
@@ -122,7 +127,12 @@ class Attempt:
     """The runners of one attempt and its store keeper, all here. Ends whatever is left when it is left."""
 
     def __init__(self, folder: Path, **spec: Any) -> None:
-        fields: dict[str, Any] = {"nproc_per_node": 2, "max_restarts": 3, "script": MINIMAL, "grace_s": 5.0}
+        fields: dict[str, Any] = {
+            "nproc_per_node": 2,
+            "max_restarts": 3,
+            "script": MINIMAL,
+            "shutdown_timeout": 5.0,
+        }
         self.spec = JobSpec(**{**fields, **spec})
         self._folder = folder
         self.runners: dict[str, Runner] = {}

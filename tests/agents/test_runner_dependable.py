@@ -31,7 +31,7 @@ while not os.path.exists(os.path.join(os.path.dirname(__file__), "done")):
 
 
 def test_the_grace_of_the_job_holds_on_restarts_too(tmp_path: Path) -> None:
-    with Attempt(tmp_path, grace_s=1.0, script=write_script(tmp_path, DEAF)) as attempt:
+    with Attempt(tmp_path, shutdown_timeout=1.0, script=write_script(tmp_path, DEAF)) as attempt:
         (runner,) = attempt.start("node-a")
         runner.wait_for_step(1, beyond=5)
         runner.kill(1, rank=0)
@@ -65,7 +65,7 @@ def test_a_spare_node_ends_well_with_the_others(tmp_path: Path) -> None:
 
 def test_a_store_that_is_silent_for_ten_seconds_is_no_event(tmp_path: Path) -> None:
     script = write_script(tmp_path, DEAF)
-    with Attempt(tmp_path, nnodes="1:2", nproc_per_node=1, grace_s=1.0, script=script) as attempt:
+    with Attempt(tmp_path, nnodes="1:2", nproc_per_node=1, shutdown_timeout=1.0, script=script) as attempt:
         runners = attempt.start("node-a", "node-b")
         step = max(rank["step"] for rank in runners[0].wait_for_step(1)["ranks"])
         assert attempt.keeper is not None

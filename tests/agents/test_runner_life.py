@@ -79,9 +79,13 @@ def test_a_runner_that_is_asked_to_stop_ends_its_workers_and_says_so(tmp_path: P
 
 def test_a_worker_that_ignores_sigterm_is_killed_after_the_grace(tmp_path: Path) -> None:
     stubborn = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + SLEEPER
-    with Attempt(tmp_path, nproc_per_node=1, grace_s=0.5, script=write_script(tmp_path, stubborn)) as attempt:
+    with Attempt(
+        tmp_path, nproc_per_node=1, shutdown_timeout=0.5, script=write_script(tmp_path, stubborn)
+    ) as attempt:
         (runner,) = attempt.start("node-a")
         wait_until(lambda: "up" in read(runner.bundle.log(1, 0, "stdout")), what="the worker")
+        # A worker may speak before the runner has heard that it lives; until then there is no grace for it.
+        runner.wait_for("workers_started")
         runner.process.terminate()
         assert runner.finish()["outcome"] == "stopped"
         (ended,) = runner.records("worker_exited")

@@ -207,7 +207,7 @@ for step in range(1, 100_000):
 
 def test_who_changes_the_round_wakes_those_who_would_look_much_later(tmp_path: Path) -> None:
     names, script = ("node-a", "node-b"), write_script(tmp_path, ALONE)
-    spec = {"nnodes": "1:2", "nproc_per_node": 1, "script": script, "monitor_interval_s": 600.0}
+    spec = {"nnodes": "1:2", "nproc_per_node": 1, "script": script, "monitor_interval": 600.0}
     with Attempt(tmp_path, rdzv_conf={"last_call_timeout": "1"}, **spec) as attempt:
         (first,) = attempt.start("node-a", nodes=names)
         first.wait_for_step(1)

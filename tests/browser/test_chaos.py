@@ -30,7 +30,7 @@ from tests.system.evidence import (
 from tests.system.jobs import Json, kill, launch_char_lm
 from tests.system.stack import Stack, run_stack
 from tests.waiting import wait_until
-from webapp.stack.leftovers import BUNDLE_MARK
+from webapp.stack.leftovers import bundle_in
 
 KILLS = int(os.environ.get("REGROUP_TEST_CHAOS", "5"))
 SEED = int(os.environ.get("REGROUP_TEST_SEED", "1"))
@@ -169,7 +169,7 @@ class Chaos:
 def _part(process: psutil.Process) -> str | None:
     try:
         line = " ".join(process.cmdline())
-        if BUNDLE_MARK not in process.environ():
+        if not bundle_in(process.environ()):
             return None
     except psutil.Error:
         return None

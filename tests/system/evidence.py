@@ -13,7 +13,7 @@ import psutil
 
 from tests.system.stack import Stack
 from tests.waiting import wait_until
-from webapp.stack.leftovers import BUNDLE_MARK, find_marked, mark_of
+from webapp.stack.leftovers import bundle_in, find_marked, mark_of
 
 Records = dict[str, list[tuple[int, Any]]]
 """source -> (seq, record) in the order in which they were written, or taken."""
@@ -105,7 +105,7 @@ def processes_of_jobs(stack: Stack) -> list[str]:
     found = []
     for process in find_marked(mark_of(stack.data)):
         try:
-            bundle = process.environ().get(BUNDLE_MARK)
+            bundle = bundle_in(process.environ())
             if bundle:
                 found.append(f"{process.pid} {bundle} {' '.join(process.cmdline())[:120]}")
         except psutil.Error:
@@ -122,8 +122,16 @@ def ports_of(stack: Stack) -> set[int]:
 
 def assert_nothing_left_of_jobs(stack: Stack, api: httpx.Client, ports_before: set[int]) -> None:
     """No process, no slot and no port is held by a job that has ended."""
-    wait_until(lambda: not processes_of_jobs(stack), 20, "no process of a job to be left")
-    assert processes_of_jobs(stack) == []
+    left: list[str] = []
+
+    def none_left() -> bool:
+        left[:] = processes_of_jobs(stack)
+        return not left
+
+    try:
+        wait_until(none_left, 20, "no process of a job to be left")
+    except AssertionError as error:
+        raise AssertionError(f"{error}: {left}") from None
 
     def all_free() -> bool:
         nodes = api.get("/api/nodes").json()["items"]

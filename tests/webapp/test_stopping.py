@@ -23,7 +23,7 @@ from webapp.jobs.tasks import place_queued, reconcile
 def job(anna: Account) -> Job:
     make_node("node-1")
     make_node("node-2")
-    return make_running_job(anna, ["node-1", "node-2"], grace_s=12.0)
+    return make_running_job(anna, ["node-1", "node-2"], shutdown_timeout=12.0)
 
 
 def stops() -> QuerySet[Command]:

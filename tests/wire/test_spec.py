@@ -41,8 +41,8 @@ def test_other_nnodes_are_refused_with_what_to_write(text: str, says: str) -> No
         ({"script": None}, "script"),
         ({"module": "also.this"}, "script"),
         ({"script": "relative.py"}, "script"),
-        ({"grace_s": 0}, "grace_s"),
-        ({"monitor_interval_s": 0}, "monitor_interval_s"),
+        ({"shutdown_timeout": 0}, "shutdown_timeout"),
+        ({"monitor_interval": 0}, "monitor_interval"),
         ({"rdzv_conf": {"no_such_key": "1"}}, "rdzv_conf"),
     ],
 )

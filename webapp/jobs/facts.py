@@ -25,7 +25,7 @@ def facts_of(job: Job) -> JobFacts:
         wants_stop=job.wanted == Wanted.STOP,
         stopped_by=job.stopped_by.username if job.stopped_by else "",
         stop_reason=job.stop_reason,
-        grace_s=float(job.spec.get("grace_s", 30.0)),
+        grace_s=float(job.spec.get("shutdown_timeout", 30.0)),
         min_nodes=job.min_nodes,
         max_restarts=int(job.spec.get("max_restarts", 0)),
         members=members,

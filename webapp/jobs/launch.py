@@ -144,7 +144,7 @@ def stop_others(attempt: Attempt, why: str, by: Account | None = None, grace_s: 
     A node with an open request is not asked again, and one that does not answer is asked once it is heard.
     """
     _settle_never_started(attempt)
-    grace_s = spec_of(attempt.job).grace_s if grace_s is None else grace_s
+    grace_s = spec_of(attempt.job).shutdown_timeout if grace_s is None else grace_s
     nodes = _to_be_asked(attempt)
     for node in nodes:
         _stop(attempt, node, why, by, grace_s)

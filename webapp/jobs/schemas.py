@@ -54,8 +54,8 @@ class SpecIn(Schema):
     python: str | None = None
     start: str = "preload"
     preload: list[str] = Field(default_factory=lambda: list(JobSpec().preload))
-    monitor_interval_s: float = 0.1
-    grace_s: float = 30.0
+    monitor_interval: float = 0.1
+    shutdown_timeout: float = 30.0
 
 
 class JobIn(SpecIn):

@@ -6,6 +6,7 @@ The mark belongs to the data folder: it also finds what an earlier run left behi
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 
 import psutil
@@ -14,7 +15,9 @@ from .secret_files import keep_secret
 
 MARK = "REGROUP_STACK"
 BUNDLE_MARK = "REGROUP_BUNDLE"
-"""Carried by runners, store keepers and workers alone."""
+"""Carried by runners, store keepers and workers. A warm process keeps room for it, and is part of no job."""
+ROOM = "_"
+"""What that room is filled with."""
 RUNNER, KEEPER = "runner/boot.py", "keeper/boot.py"
 """In the command line of every runner, and of every store keeper."""
 
@@ -35,9 +38,14 @@ def find_marked(mark: str, with_jobs: bool = True) -> list[psutil.Process]:
                 continue
         except (psutil.Error, OSError):
             continue
-        if with_jobs or BUNDLE_MARK not in environ:
+        if with_jobs or not bundle_in(environ):
             found.append(process)
     return sorted(found, key=lambda process: process.create_time())
+
+
+def bundle_in(environ: Mapping[str, str]) -> str:
+    """The bundle that a process with that environment belongs to; empty for one that is of no job."""
+    return environ.get(BUNDLE_MARK, "").strip(ROOM)
 
 
 def find_runners(mark: str) -> list[psutil.Process]:

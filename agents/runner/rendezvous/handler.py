@@ -80,7 +80,7 @@ class Handler(DynamicRendezvousHandler):
         node = _NodeDesc(message.node, os.getpid(), 0)
         settings = _settings(message, conf)
         backend, store = meeting.backend, meeting.store
-        self._holder = StateHolder(backend, settings)
+        self._holder = StateHolder(backend, settings, meeting.settle_s)
         super().__init__(node, settings, backend.name, store, self._holder)
         order = message.nodes if message.spec.rdzv_backend == "static" else ()
         self._op_executor = Executor(
@@ -139,6 +139,7 @@ class Handler(DynamicRendezvousHandler):
 
     def _join(self, deadline: float) -> None:
         self._stop_heartbeats()
+        self._holder.is_patient = False
         self._op_executor.run(_RendezvousExitOp(), deadline)
         if self._members:
             self._ring(self._round_store)
@@ -150,6 +151,7 @@ class Handler(DynamicRendezvousHandler):
         self._round_store = self._get_store()
         self.news.clear()
         self._meeting.watch(f"{self._round_key()}/{BELL}", self.news.announce)
+        self._holder.is_patient = True
         self._start_heartbeats()
 
     def _round_key(self) -> str:
@@ -257,7 +259,7 @@ class Handler(DynamicRendezvousHandler):
     def _start_heartbeats(self) -> None:
         # torch looks once an interval whether an interval has passed, and so may send only every second time.
         self._keep_alive_timer = _PeriodicTimer(
-            self._settings.keep_alive_interval / 2, self._keep_alive_weak, weakref.ref(self)
+            self._settings.keep_alive_interval / 4, self._keep_alive_weak, weakref.ref(self)
         )
         self._keep_alive_timer.set_name("keep-alive")
         self._keep_alive_timer.start()

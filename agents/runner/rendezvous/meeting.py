@@ -36,6 +36,8 @@ class Meeting:
     """Seconds between looks at the state while a round forms. Short where looking asks nobody."""
     outlives_outages: bool = False
     """Whether what it keeps is still there once it answers again: until then, well workers train on."""
+    settle_s: float = 0.0
+    """After an outage, how much later than this runner another one may find its way back."""
     watch: Callable[[str, Callable[[], None]], None] = _deaf
     """``watch(key, announce)``: from another thread, once that key is set or the state changes."""
     close: Callable[[], None] = _nothing

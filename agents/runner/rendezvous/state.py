@@ -18,16 +18,25 @@ from .liveness import Liveness
 from .plain_state import State, decode, encode
 
 LAPSED = "its keep-alive lapsed"
+SLOW_S = 0.5
+"""A look that took longer has met a store in trouble, and the others may be in more of it."""
+PATIENCE_S = 3.5
+"""How much longer a silent node is waited for while the workers are well: its machine may just be busy."""
 
 
 class StateHolder(_BackendRendezvousStateHolder):
+    """``settle_s``: see ``Liveness``. ``is_patient``: this node's workers run, and miss nobody so far."""
+
     _state: State
 
-    def __init__(self, backend: RendezvousBackend, settings: RendezvousSettings) -> None:
+    def __init__(
+        self, backend: RendezvousBackend, settings: RendezvousSettings, settle_s: float = 0.0
+    ) -> None:
         super().__init__(backend, settings, cache_duration=0)
         self._state = State()
         interval = settings.keep_alive_interval.total_seconds()
-        self._liveness = Liveness(interval * settings.keep_alive_max_attempt, gap_s=2 * interval)
+        self._liveness = Liveness(interval * settings.keep_alive_max_attempt, 2 * interval, settle_s)
+        self.is_patient = False
 
     @property
     def state(self) -> State:
@@ -36,11 +45,14 @@ class StateHolder(_BackendRendezvousStateHolder):
 
     def sync(self) -> bool | None:
         """Write the state where it was changed here, else read it; False: another node was quicker."""
+        begun = time.monotonic()
         try:
             answer, has_won = self._write() if self._dirty else (self._backend.get_state(), None)
         except RendezvousConnectionError:
             self._liveness.be_blind()
             raise
+        if time.monotonic() - begun > SLOW_S:
+            self._liveness.be_blind()
         text, self._token = answer if answer is not None else (None, None)
         self._state = State() if text is None else decode(text)
         self._dirty = False
@@ -53,7 +65,8 @@ class StateHolder(_BackendRendezvousStateHolder):
 
     def _sanitize(self) -> None:
         state = self._state
-        self._dead_nodes = self._liveness.lapsed(state.last_heartbeats, time.monotonic())
+        patience_s = PATIENCE_S if self.is_patient else 0.0
+        self._dead_nodes = self._liveness.lapsed(state.last_heartbeats, time.monotonic(), patience_s)
         removed = [self._remove(node) for node in self._dead_nodes]
         if any(removed):
             _remove_participant_epilogue(state, self._settings)

@@ -518,11 +518,6 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * Grace S
-             * @default 30
-             */
-            grace_s: number;
-            /**
              * Max Restarts
              * @default 0
              */
@@ -530,10 +525,10 @@ export interface components {
             /** Module */
             module?: string | null;
             /**
-             * Monitor Interval S
+             * Monitor Interval
              * @default 0.1
              */
-            monitor_interval_s: number;
+            monitor_interval: number;
             /**
              * Name
              * @default
@@ -571,6 +566,11 @@ export interface components {
             rdzv_endpoint: string;
             /** Script */
             script?: string | null;
+            /**
+             * Shutdown Timeout
+             * @default 30
+             */
+            shutdown_timeout: number;
             /**
              * Standalone
              * @default false
@@ -1017,11 +1017,6 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * Grace S
-             * @default 30
-             */
-            grace_s: number;
-            /**
              * Max Restarts
              * @default 0
              */
@@ -1029,10 +1024,10 @@ export interface components {
             /** Module */
             module?: string | null;
             /**
-             * Monitor Interval S
+             * Monitor Interval
              * @default 0.1
              */
-            monitor_interval_s: number;
+            monitor_interval: number;
             /**
              * Nnodes
              * @default 1
@@ -1065,6 +1060,11 @@ export interface components {
             rdzv_endpoint: string;
             /** Script */
             script?: string | null;
+            /**
+             * Shutdown Timeout
+             * @default 30
+             */
+            shutdown_timeout: number;
             /**
              * Standalone
              * @default false

@@ -6,7 +6,7 @@ from functools import partial
 
 from ..meeting import Meeting, Pause
 from ..plain_state import decode
-from .client import Client
+from .client import TRY_S, Client
 from .folder import Folder
 from .session import OPEN_S, Session, claim_folder, enter
 from .settings import read_settings
@@ -44,6 +44,7 @@ class EtcdVenue:
             session.store,
             POLL_S,
             outlives_outages=True,
+            settle_s=len(settings.endpoints.members) * TRY_S + 1.0,
             watch=lambda key, announce: session.backend.tell_changes(announce),
             close=session.close,
             clear=session.clear,

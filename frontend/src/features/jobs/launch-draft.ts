@@ -25,7 +25,7 @@ export interface Draft {
   rdzv_backend: string;
   rdzv_endpoint: string;
   rdzv_conf: string;
-  grace_s: number | null;
+  shutdown_timeout: number | null;
 }
 
 const PRELOAD = ["torch", "torch.distributed"];
@@ -49,7 +49,7 @@ export function fromSpec(spec: JobIn | null): Draft {
     rdzv_backend: spec?.rdzv_backend ?? "c10d",
     rdzv_endpoint: spec?.rdzv_endpoint ?? "",
     rdzv_conf: joinConf(spec?.rdzv_conf ?? {}),
-    grace_s: spec?.grace_s ?? 30,
+    shutdown_timeout: spec?.shutdown_timeout ?? 30,
   };
 }
 
@@ -73,8 +73,8 @@ export function toSpec(draft: Draft): JobIn {
     start: draft.start,
     preload: draft.preload.split(/[\s,]+/).filter((name) => name),
     standalone: draft.standalone,
-    monitor_interval_s: 0.1,
-    grace_s: draft.grace_s ?? 30,
+    monitor_interval: 0.1,
+    shutdown_timeout: draft.shutdown_timeout ?? 30,
   };
 }
 

@@ -99,7 +99,7 @@ export function LaunchForm({ start }: { start: JobIn | null }) {
             {...text("rdzv_endpoint")}
           />
           <TextInput label="rdzv_conf" description="key=value,key=value" {...text("rdzv_conf")} />
-          <NumberInput label="grace_s" description="s from SIGTERM to SIGKILL" {...number("grace_s")} />
+          <NumberInput label="shutdown_timeout" description="s from SIGTERM to SIGKILL" {...number("shutdown_timeout")} />
         </div>
         <Checkbox
           className={classes.standalone}
@@ -123,7 +123,7 @@ export function LaunchForm({ start }: { start: JobIn | null }) {
 type TextField = {
   [K in keyof Draft]: Draft[K] extends string ? K : never;
 }[keyof Draft];
-type NumberField = "nodes" | "nproc_per_node" | "max_restarts" | "grace_s";
+type NumberField = "nodes" | "nproc_per_node" | "max_restarts" | "shutdown_timeout";
 
 const TUCKED_AWAY = [
   "start",
@@ -133,7 +133,7 @@ const TUCKED_AWAY = [
   "rdzv_backend",
   "rdzv_endpoint",
   "rdzv_conf",
-  "grace_s",
+  "shutdown_timeout",
   "standalone",
 ];
 

@@ -52,7 +52,7 @@ export function StopDialog({ job, onClose }: { job: JobOut; onClose: () => void 
 
 function forecast(job: JobOut): string {
   if (job.members.length === 0) return "The job has not been placed on any node: it will not start.";
-  const grace = job.spec.grace_s;
+  const grace = job.spec.shutdown_timeout;
   return (
     `Ends ${plural(job.workers_alive, "worker")} on ${plural(job.members.length, "node")}: SIGTERM first, ` +
     `SIGKILL after ${grace} s to what still runs. Steps since the last checkpoint are lost. A stopped job does not start again.`

@@ -37,7 +37,7 @@ class Command(BaseCommand):
 
     def _stop(self, job: Job, reason: str, timeout: float) -> None:
         try:
-            stop_job(job, None, reason, grace_s=min(spec_of(job).grace_s, timeout / 2))
+            stop_job(job, None, reason, grace_s=min(spec_of(job).shutdown_timeout, timeout / 2))
         except Problem as problem:
             # It has ended in the meantime, which is what was wanted.
             self.stdout.write(problem.what)
