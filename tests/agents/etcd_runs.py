@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.agents.runner_harness import Attempt, Runner
+from tests.agents.runner_harness import Attempt, Runner, attempt_in
 
 LONG = ("--steps", "100000", "--pace", "0.05")
 SHORT = ("--steps", "10", "--pace", "0.02")
@@ -23,4 +23,4 @@ def start(attempt: Attempt, *nodes: str, **changes: Any) -> list[Runner]:
 
 def path_of(folder: Path) -> str:
     """Where the keys of the attempt in that folder are."""
-    return f"/torch/elastic/{folder.name}-1/"
+    return f"/torch/elastic/{attempt_in(folder)}/"

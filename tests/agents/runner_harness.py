@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +27,11 @@ MINIMAL = str(ROOT / "examples" / "minimal.py")
 
 Record = dict[str, Any]
 Env = dict[str, str]
+
+
+def attempt_in(folder: Path) -> str:
+    """The attempt's name; processes are found by it, so that no other test may come to the same."""
+    return f"{folder.name}-{zlib.crc32(str(folder).encode()):08x}"
 
 
 class Process:
@@ -151,7 +157,7 @@ class Attempt:
         with socket.socket() as store:
             store.bind(("127.0.0.1", 0))
             message = StartMessage(
-                attempt=f"{self._folder.name}-1",
+                attempt=attempt_in(self._folder),
                 job=1,
                 job_name="test",
                 number=1,
