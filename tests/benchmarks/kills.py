@@ -21,7 +21,7 @@ HANG_S = 60.0
 UP_S = 150.0
 """How long the first world may take: plain torchrun waits 30 s for its last call."""
 REST_S = 1.0
-"""How long everybody is left alone between a recovery and the next kill of the same job."""
+"""How long everybody is left alone between a recovery and the next kill, and a job after its own start."""
 
 
 def _back(job: Job, killed_at: float) -> World | None:
@@ -40,6 +40,8 @@ class Column:
     turns: int
     most: int
     """Kills at most: more than ``turns`` only while none has recovered, as a median needs one."""
+    most_hangs: int | None = None
+    """After so many it is killed no more, once one has recovered. None: it is killed on all the same."""
     kills: int = 0
     hangs: int = 0
     recovered_s: list[float] = field(default_factory=list)
@@ -122,6 +124,11 @@ class Column:
             how = f"was back after {self.recovered_s[-1]:.3f} s"
         say(f"{self._title}: kill {self.kills} {how}")
 
+    def is_through(self, number: int) -> bool:
+        """Whether its turn of that number, from 0, is left out."""
+        has_hung_enough = self.most_hangs is not None and self.hangs >= self.most_hangs
+        return number >= self.turns or (has_hung_enough and bool(self.recovered_s))
+
     def finish(self) -> None:
         """Kill on while none has recovered, and end everything."""
         while not self.recovered_s and self.kills < self.most:
@@ -136,12 +143,17 @@ class Column:
 
 
 def run_turns(columns: Sequence[Column]) -> None:
-    """Everybody's first kill, then everybody's second …, so that a noisy minute hits all of them."""
+    """Everybody's first kill, then everybody's second …, so that a noisy minute hits all of them.
+
+    Each time another one begins: who follows on one that is busy for a while after its recovery pays for it.
+    """
     try:
         for number in range(max(column.turns for column in columns)):
-            for column in columns:
-                if number < column.turns:
+            first = number % len(columns)
+            for column in (*columns[first:], *columns[:first]):
+                if not column.is_through(number):
                     column.turn(number)
+                    time.sleep(REST_S)
         for column in columns:
             column.finish()
     finally:

@@ -19,6 +19,12 @@ from .torchrun import DEFAULTS, Torchrun
 SHARE_OF_ELASTIC = 0.3
 """The part of N that plain torchrun is killed for where every kill costs its last call of 30 s."""
 SHARE_OF_STEPS = 0.5
+SHARE_OF_EXEC = 0.5
+"""The part of N for workers that are started anew: seconds each, and not what is waited for."""
+
+
+MOST_HANGS = 2
+"""Of the others: each costs a minute, and two show that there is a fault."""
 
 
 @dataclass(frozen=True)
@@ -59,15 +65,21 @@ def _share(other: Torchrun, shape: Shape) -> float:
 def _kills(bench: Bench, group: Sequence[Case]) -> Iterator[Result]:
     shape = group[0].shape
     folder = bench.folder / f"kill-{shape.name}"
-    ours = [Column(bench.ours(case), shape, folder, bench.n, bench.n) for case in group]
+    ours = [_ours(bench, case, folder) for case in group]
     others = {other.name: _column(bench, other, shape, folder) for other in bench.others}
     run_turns([*ours, *others.values()])
     for case, column in zip(group, ours, strict=True):
         yield _result_of_kills(case, column, others)
 
 
+def _ours(bench: Bench, case: Case, folder: Path) -> Column:
+    share = SHARE_OF_EXEC if case.mode == "exec" and bench.others else 1.0
+    return Column(bench.ours(case), case.shape, folder, _turns(bench.n, share), bench.n)
+
+
 def _column(bench: Bench, other: Torchrun, shape: Shape, folder: Path) -> Column:
-    return Column(other, shape, folder, _turns(bench.n, _share(other, shape)), bench.n)
+    turns = _turns(bench.n, _share(other, shape))
+    return Column(other, shape, folder, turns, bench.n, most_hangs=MOST_HANGS)
 
 
 def _result_of_kills(case: Case, ours: Column, others: dict[str, Column]) -> Result:

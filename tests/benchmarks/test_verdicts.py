@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
-from tests.benchmarks.cases import CASES, UnknownCase, find_cases, in_groups
+from tests.benchmarks.cases import CASES, ONE_BY_TWO, UnknownCase, find_cases, in_groups
+from tests.benchmarks.kills import Column
 from tests.benchmarks.line import Line, misses, p99_of
 from tests.benchmarks.marks import Marks, worlds_of
 from tests.benchmarks.phases import Kill, is_told, phases_of
 from tests.benchmarks.sides import Account
+from tests.benchmarks.torchrun import DEFAULTS
 
 CASE = find_cases("kill-1x2")[0]
 GOOD = Line(
@@ -129,3 +131,16 @@ def test_cases_that_share_a_shape_are_measured_side_by_side() -> None:
 def test_an_unknown_case_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UnknownCase, match=r"no case 'kill-9'.*kill-1x2, kill-1x2-exec"):
         find_cases("launch,kill-9")
+
+
+@pytest.mark.parametrize(
+    ("hangs", "recovered_s", "left_out"),
+    [(1, [2.0], False), (2, [2.0], True), (2, [], False)],
+)
+def test_who_has_hung_twice_is_killed_no_more_once_it_has_recovered(
+    tmp_path: Path, hangs: int, recovered_s: list[float], left_out: bool
+) -> None:
+    column = Column(
+        DEFAULTS, ONE_BY_TWO, tmp_path, 10, 10, most_hangs=2, hangs=hangs, recovered_s=recovered_s
+    )
+    assert (column.is_through(5), column.is_through(10)) == (left_out, True)

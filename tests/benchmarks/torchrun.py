@@ -86,6 +86,8 @@ class TorchrunJob:
 
 _RUN = (sys.executable, "-m", "torch.distributed.run")
 DEFAULTS = Torchrun("torchrun", _RUN)
-BEST = Torchrun("best", _RUN, (f"--rdzv-conf={SHORT_WAITS}",), (("TORCH_DISABLE_SHARE_RDZV_TCP_STORE", "1"),))
+BEST = Torchrun(
+    "best", _RUN, (f"--rdzv-conf={SHORT_WAITS}",), (("TORCH_DISABLE_SHARE_RDZV_TCP_STORE", "1"),), 0.5
+)
 FT = Torchrun("ft_launcher", (str(FT_LAUNCHER),), ("--ignore-missing-fault-tol-cfg",), share=0.3)
 OTHERS = {other.name: other for other in (DEFAULTS, BEST, FT)}
