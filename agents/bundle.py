@@ -1,13 +1,17 @@
-"""One folder per (attempt, node) that holds everything: whoever finds it can go on from it.
+"""One folder for each runner that holds everything: whoever finds it can go on from it.
+
+A node may have several runners in one attempt, one after the other; each is an incarnation with a bundle
+of its own, the second in ``<attempt>~2``.
 
 ::
 
-    <data>/bundles/<attempt>/
+    <data>/bundles/<attempt>/    or <attempt>~<incarnation>/
         start.json       the start message, written before the runner is started
         pid.json         who the runner is: pid, start time, boot id
         journal.jsonl    what happened, written by the runner
         acked.json       how far the hub's database has committed it
-        stopping.json    a stop was asked for, by which command
+        stopping.json    a stop was asked for, by which command; with "leave" this node alone is to leave
+        devices.json     the GPUs that the runner was given
         settled.json     written last: nothing of the runner is left
         runner.log       stdout and stderr of the runner
         lib/             the only folder of ours that workers see: regroup_report.py
@@ -23,6 +27,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -30,6 +35,9 @@ from .procs import ProcessRef
 from .wire import streams
 from .wire.plain import start_message_from_json, to_json
 from .wire.spec import StartMessage
+
+_MARKS_INCARNATION = "~"
+"""What no name of an attempt has."""
 
 
 def write_aside(path: Path, text: str) -> None:
@@ -64,7 +72,12 @@ class Bundle:
 
     @property
     def attempt(self) -> str:
-        return self.folder.name
+        return _split(self.folder.name)[0]
+
+    @property
+    def incarnation(self) -> int:
+        """1 for the first runner that the node has in the attempt."""
+        return _split(self.folder.name)[1]
 
     @property
     def journal(self) -> Path:
@@ -79,8 +92,11 @@ class Bundle:
     def lib(self) -> Path:
         return self.folder / "lib"
 
+    def round_folder(self, round_number: int) -> Path:
+        return self.folder / "rounds" / str(round_number)
+
     def rank_folder(self, round_number: int, rank: int) -> Path:
-        return self.folder / "rounds" / str(round_number) / f"rank-{rank}"
+        return self.round_folder(round_number) / f"rank-{rank}"
 
     def log(self, round_number: int, rank: int, stream: str) -> Path:
         return self.rank_folder(round_number, rank) / f"{stream}.log"
@@ -104,11 +120,11 @@ class Bundle:
 
     @property
     def mark(self) -> str:
-        return f"{self.attempt}/{self.node}"
+        return f"{self.folder.name}/{self.node}"
 
-    def source(self, incarnation: int = 1) -> str:
+    def source(self) -> str:
         """Name of the journal's source."""
-        return streams.runner_source(self.attempt, self.node, incarnation)
+        return streams.runner_source(self.attempt, self.node, self.incarnation)
 
     # -- the identity of its process --
 
@@ -134,6 +150,21 @@ class Bundle:
         """What ``write_stopping`` noted, or None: nobody asked for a stop."""
         return read_json(self.folder / "stopping.json")
 
+    def is_leaving(self) -> bool:
+        """Whether this node alone is to leave, while the others go on."""
+        return bool((self.stopping() or {}).get("leave"))
+
+    # -- its devices --
+
+    def write_devices(self, **facts: Any) -> None:
+        write_aside(self.folder / "devices.json", json.dumps(facts))
+
+    def devices(self) -> dict[str, Any] | None:
+        """What ``write_devices`` noted, or None: nothing was chosen for it."""
+        return read_json(self.folder / "devices.json")
+
+    # -- its end --
+
     def is_settled(self) -> bool:
         return (self.folder / "settled.json").exists()
 
@@ -158,8 +189,8 @@ class KeeperBundle(Bundle):
     def mark(self) -> str:
         return f"{super().mark}/store"
 
-    def source(self, incarnation: int = 1) -> str:
-        return streams.keeper_source(self.attempt, self.node, incarnation)
+    def source(self) -> str:
+        return streams.keeper_source(self.attempt, self.node)
 
 
 KINDS: tuple[type[Bundle], ...] = (Bundle, KeeperBundle)
@@ -167,26 +198,35 @@ KINDS: tuple[type[Bundle], ...] = (Bundle, KeeperBundle)
 B = TypeVar("B", bound=Bundle)
 
 
-def bundle_of(kind: type[B], data: Path, attempt: str) -> B:
-    """Where the bundle of that attempt is, or is to be."""
-    return kind(data / kind.HOME / attempt)
+def _split(name: str) -> tuple[str, int]:
+    attempt, _, number = name.partition(_MARKS_INCARNATION)
+    return attempt, int(number) if number.isdecimal() else 1
 
 
-def find_bundle(data: Path, attempt: str) -> Bundle | None:
-    """The runner's bundle of that attempt. A name that would lead out of the bundles' folder finds none."""
+def bundle_of(kind: type[B], data: Path, attempt: str, incarnation: int = 1) -> B:
+    """Where that bundle is, or is to be."""
+    name = attempt if incarnation == 1 else f"{attempt}{_MARKS_INCARNATION}{incarnation}"
+    return kind(data / kind.HOME / name)
+
+
+def find_bundles(data: Path, attempt: str) -> list[Bundle]:
+    """The runners' bundles of that attempt, the newest first."""
     return _find(Bundle, data, attempt)
 
 
+def find_bundle(data: Path, attempt: str) -> Bundle | None:
+    """The newest of them. A name that would lead out of the bundles' folder finds none."""
+    return next(iter(find_bundles(data, attempt)), None)
+
+
 def find_keeper(data: Path, attempt: str) -> KeeperBundle | None:
-    """The same for the bundle of its store keeper."""
-    return _find(KeeperBundle, data, attempt)
+    """The bundle of the attempt's store keeper."""
+    return next(iter(_find(KeeperBundle, data, attempt)), None)
 
 
-def _find(kind: type[B], data: Path, attempt: str) -> B | None:
-    bundle = bundle_of(kind, data, attempt)
-    if bundle.folder.parent != data / kind.HOME or attempt in {"", ".", ".."}:
-        return None
-    return bundle if (bundle.folder / "start.json").exists() else None
+def _find(kind: type[B], data: Path, attempt: str) -> list[B]:
+    found = _list(data / kind.HOME, kind, lambda name: _split(name)[0] == attempt)
+    return sorted(found, key=lambda bundle: bundle.incarnation, reverse=True)
 
 
 def list_bundles(data: Path, *kinds: type[Bundle]) -> list[Bundle]:
@@ -194,8 +234,8 @@ def list_bundles(data: Path, *kinds: type[Bundle]) -> list[Bundle]:
     return [bundle for kind in kinds or KINDS for bundle in _list(data / kind.HOME, kind)]
 
 
-def _list(home: Path, kind: type[Bundle]) -> list[Bundle]:
-    if not home.is_dir():
-        return []
-    found = [path for path in home.iterdir() if not path.name.startswith(".")]
-    return [kind(path) for path in sorted(found) if (path / "start.json").exists()]
+def _list(home: Path, kind: type[B], is_wanted: Callable[[str], bool] = lambda name: True) -> list[B]:
+    """By name. Names that begin with a dot are of bundles that are being removed."""
+    names = sorted(os.listdir(home)) if home.is_dir() else []
+    found = [home / name for name in names if not name.startswith(".") and is_wanted(name)]
+    return [kind(path) for path in found if (path / "start.json").exists()]

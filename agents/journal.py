@@ -10,11 +10,12 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
+import mmap
 import os
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -185,25 +186,46 @@ def read_all(path: Path) -> list[Line]:
 
 def repair(path: Path) -> Repair:
     """Cut a torn last line. Only for a journal whose writer is dead, or by the writer itself."""
-    last_seq, offset = 0, 0
-    while True:
-        lines, new_offset = read_lines(path, offset)
-        if new_offset == offset:
-            break
-        for line in lines:
-            last_seq = line.seq if line.seq is not None else last_seq + 1
-        offset = new_offset
-    size = path.stat().st_size if path.exists() else 0
-    if size > offset:
-        os.truncate(path, offset)
-    return Repair(last_seq, size - offset)
+    with _mapped(path) as text:
+        size, whole = len(text), text.rfind(b"\n") + 1
+        last_seq = _last_seq(text)
+    if size > whole:
+        os.truncate(path, whole)
+    return Repair(last_seq, size - whole)
 
 
 def last_line(path: Path) -> Line | None:
-    """The last complete line of a journal."""
-    last, offset = None, 0
-    while True:
-        lines, new_offset = read_lines(path, offset)
-        if new_offset == offset:
-            return last
-        last, offset = (lines[-1] if lines else last), new_offset
+    """The last complete line of a journal whose writer is dead."""
+    with _mapped(path) as text:
+        raw = next(_backwards(text), None)
+    return None if raw is None else Line(_seq_of(raw), raw.decode("utf-8", "replace"))
+
+
+def _last_seq(text: mmap.mmap | bytes) -> int:
+    """A line that cannot be read has the number after the one before it."""
+    unreadable = 0
+    for raw in _backwards(text):
+        seq = _seq_of(raw)
+        if seq is not None:
+            return seq + unreadable
+        unreadable += 1
+    return unreadable
+
+
+def _backwards(text: mmap.mmap | bytes) -> Iterator[bytes]:
+    """Complete lines from the last on: journals grow long, and their end is what matters."""
+    end = text.rfind(b"\n")
+    while end >= 0:
+        begin = text.rfind(b"\n", 0, end) + 1
+        yield text[begin:end]
+        end = begin - 1
+
+
+@contextlib.contextmanager
+def _mapped(path: Path) -> Iterator[mmap.mmap | bytes]:
+    """A journal that nobody writes meanwhile; no bytes where there is none."""
+    if not path.exists() or path.stat().st_size == 0:  # which cannot be mapped
+        yield b""
+        return
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
+        yield text

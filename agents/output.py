@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
 from typing import Any, TextIO
 
 
@@ -29,4 +30,7 @@ class Forgiving:
 
 
 def forgive_full_disks() -> None:
+    """And write each line as soon as it is whole, though a file is written to."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)
     sys.stdout, sys.stderr = Forgiving(sys.stdout), Forgiving(sys.stderr)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MARK = "REGROUP_BUNDLE"
-"""Environment variable that every process of a bundle is started with: ``attempt/node``."""
+"""Environment variable that every process of a bundle is started with: the bundle's name and the node's."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,13 @@ def send_signal(ref: ProcessRef, signum: int) -> bool:
         return False
     finally:
         os.close(handle)
+
+
+def ask_to_end(ref: ProcessRef, signum: int = signal.SIGTERM) -> bool:
+    """The same for a signal that ends it, also when it stands still: only SIGCONT lets it take notice."""
+    is_sent = send_signal(ref, signum)
+    send_signal(ref, signal.SIGCONT)
+    return is_sent
 
 
 def carries_mark(pid: int, mark: str) -> bool:

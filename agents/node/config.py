@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 from ..wire.bus import check_url
 
@@ -32,8 +32,8 @@ class Config:
     redis_url: str
     name: str
     data: Path
-    slots: int | None
-    """Workers that may run here at a time. None: one for each GPU."""
+    slots: int | Literal["gpus"] | None
+    """Workers that may run here at a time. gpus: one for each GPU. None: the same, or one for each core."""
     address: str | None
     """Under which other nodes reach this one. None: the one that leads to Redis."""
     python: str
@@ -63,7 +63,11 @@ _FLAGS = {
         "name of this node, unique in the fleet (default: the host's name)",
     ),
     "--data": ("REGROUP_DATA", "FOLDER", "folder for journals, logs and bundles, one for each agent"),
-    "--slots": ("REGROUP_SLOTS", "N|gpus", "workers that may run here at a time, or one for each GPU"),
+    "--slots": (
+        "REGROUP_SLOTS",
+        "N|gpus",
+        "workers that may run here at a time, or gpus (default: one for each GPU, else one for each core)",
+    ),
     "--address": ("REGROUP_ADDRESS", "ADDRESS", "address under which other nodes reach this one"),
     "--keep-days": (
         "REGROUP_KEEP_DAYS",
@@ -146,8 +150,10 @@ def _read_data(text: str) -> Path:
     return Path(text).expanduser().absolute()
 
 
-def _read_slots(text: str) -> int | None:
+def _read_slots(text: str) -> int | Literal["gpus"] | None:
     if text == "gpus":
+        return "gpus"
+    if not text:
         return None
     if not text.isdecimal() or not 1 <= int(text) <= 4096:
         raise ConfigError(f"--slots is {text!r}. Write how many workers may run here, 1 to 4096, or gpus.")

@@ -20,8 +20,8 @@ from .inbox import Inbox
 from .journal import NodeJournal
 from .ledger import Ledger
 from .link import connect, keep_doing, start_loop
+from .probes import gpus
 from .probes.facts import find_addresses, gather_facts
-from .probes.gpus import find_gpus
 from .requests import Requests
 from .shipper import Shipper
 from .spawn import node_environment
@@ -39,14 +39,16 @@ LAST_WORDS_S = 1.0
 
 def count_slots(config: Config) -> int:
     """Raises ``ConfigError`` where one for each GPU is asked for and there is none."""
-    if config.slots is not None:
+    if isinstance(config.slots, int):
         return config.slots
-    gpus, note = find_gpus()
-    if not gpus:
+    found, note = gpus.find_gpus()
+    if found:
+        return len(found)
+    if config.slots == "gpus":
         raise ConfigError(
             f"--slots is gpus, and the GPUs of this machine are: {note}. Write a number instead."
         )
-    return len(gpus)
+    return len(os.sched_getaffinity(0))
 
 
 def _warm(config: Config) -> Warm:

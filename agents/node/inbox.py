@@ -16,7 +16,7 @@ from redis import Redis
 
 from ..wire import streams
 from ..wire.codec import Unreadable, read_command
-from ..wire.commands import AnyCommand, KillWorker, StartRunner, StopRunner
+from ..wire.commands import AnyCommand, KillWorker, LeaveRunner, StartRunner, StopRunner
 from ..wire.events import CommandEnded, CommandReceived
 from .commands import Node, carry_out
 from .journal import NodeJournal
@@ -54,7 +54,7 @@ class Inbox:
         if isinstance(command, StartRunner):
             self._carry_out(command, time.time() - page.sent_at, is_resumed=True)
         elif command is not None:
-            # It had arrived in time, and a stop or a kill that was begun is better finished.
+            # It had arrived in time, and what ends something is better finished once it was begun.
             self._in_thread(command, 0.0, is_resumed=True)
 
     # -- reading --
@@ -121,7 +121,7 @@ class Inbox:
     def _in_thread(self, command: AnyCommand, age_s: float, is_resumed: bool) -> None:
         """Each on its own, as a kill must not wait for a stop with its grace.
 
-        Only what starts or stops an attempt waits for an earlier start of the same attempt.
+        Only what starts, stops or leaves an attempt waits for an earlier start of the same attempt.
         """
         before = None if isinstance(command, KillWorker) else self._starts.get(_attempt_of(command))
 
@@ -185,7 +185,7 @@ def _require_in_time(command: AnyCommand, age_s: float) -> None:
         )
 
 
-def _attempt_of(command: StartRunner | StopRunner) -> str:
+def _attempt_of(command: StartRunner | StopRunner | LeaveRunner) -> str:
     return command.message.attempt if isinstance(command, StartRunner) else command.attempt
 
 

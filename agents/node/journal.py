@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..bundle import read_json, write_aside
+from ..bundle import Bundle, read_json, write_aside
 from ..journal import Journal, Line, read_lines
 from ..wire import streams
 from ..wire.events import JournalRepaired, NodeEvent
@@ -23,7 +23,8 @@ class Memory:
 
     received: set[str] = field(default_factory=set)
     ended: set[str] = field(default_factory=set)
-    settled: set[str] = field(default_factory=set)
+    settled: set[tuple[str, int]] = field(default_factory=set)
+    """Attempt and incarnation of each runner."""
 
     def learn(self, kind: str, record: dict[str, Any]) -> None:
         if kind == "command_received":
@@ -31,7 +32,10 @@ class Memory:
         elif kind == "command_ended":
             self.ended.add(str(record.get("command")))
         elif kind == "runner_settled":
-            self.settled.add(str(record.get("attempt")))
+            self.settled.add((str(record.get("attempt")), int(record.get("incarnation", 1))))
+
+    def has_settled(self, bundle: Bundle) -> bool:
+        return (bundle.attempt, bundle.incarnation) in self.settled
 
 
 class NodeJournal:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 import socket
+import time
 from dataclasses import replace
 from typing import Any
 
-from ..bundle import Bundle, KeeperBundle, bundle_of, find_bundle, find_keeper
+from ..bundle import Bundle, KeeperBundle, bundle_of, find_bundles, find_keeper
 from ..wire.endpoint import C10D_PORT, parse_endpoint
 from ..wire.spec import StartMessage
 from .config import Config
@@ -40,7 +40,9 @@ class Keepers:
         """
         bundle = bundle_of(KeeperBundle, self._config.data, message.attempt)
         run = self._runs.of(bundle)
-        if bundle.is_settled() or (run is not None and not run.is_running()):
+        # A later runner finds the store there, or it has gone, and with it all that the nodes knew.
+        is_expected = run is not None or message.incarnation > 1
+        if bundle.is_settled() or (is_expected and not (run and run.is_running())):
             raise Refused(
                 f"The store of attempt {message.attempt} was kept on {self._config.name} and is gone; "
                 "only a new attempt gets a new one."
@@ -54,7 +56,7 @@ class Keepers:
         message, store = self._bind(message)
         with store:
             bundle.create(message)
-            run = Run(bundle, slots=0)
+            run = Run(bundle)
             run.take(start(bundle, message, python, self._config.keeper_boot, self._warm, store))
         self._runs.watch(run)
         if run.ref is None:
@@ -81,9 +83,10 @@ class Keepers:
         return any(ended)
 
     def _end_over(self, keeper: Run) -> bool:
-        runner = self._runs.of(bundle_of(Bundle, self._config.data, keeper.bundle.attempt))
-        if runner is not None and not runner.over.wait(GO_S):
-            return False
+        deadline = time.monotonic() + GO_S
+        for runner in self._runs.runners(keeper.bundle.attempt):
+            if not runner.over.wait(deadline - time.monotonic()):
+                return False
         _end(keeper, why="another attempt was given its endpoint")
         return keeper.over.wait(GO_S)
 
@@ -109,15 +112,14 @@ class Keepers:
                 _end(run, why="its attempt has no runner on this node")
 
     def _has_runner(self, attempt: str) -> bool:
-        bundle = find_bundle(self._config.data, attempt)
-        return bundle is not None and bundle.process() is not None
+        return any(bundle.process() is not None for bundle in find_bundles(self._config.data, attempt))
 
 
 def _end(keeper: Run, why: str) -> None:
     """The note is for one that cannot say it itself yet."""
     with contextlib.suppress(OSError):
         keeper.bundle.write_stopping(by="regroup", why=why)
-    keeper.signal(signal.SIGTERM)
+    keeper.ask_to_end()
 
 
 def _keeps_at(bundle: Bundle, port: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from ..bundle import Bundle, find_bundle
+from ..bundle import Bundle, find_bundles
 from ..wire.commands import LogLine, LogSlice, LogSliceAnswer
 
 SLICE_BYTES = 256 * 1024
@@ -16,9 +16,10 @@ PAUSE_S = 1.0
 
 def read_slice(request: LogSlice, data: Path, node: str) -> LogSliceAnswer:
     """Never raises for what is asked: ``problem`` says in words why there is nothing."""
-    bundle = find_bundle(data, request.attempt)
-    if bundle is None:
+    bundles = find_bundles(data, request.attempt)
+    if not bundles:
         return LogSliceAnswer(problem=f"{node} knows no attempt {request.attempt!r}.")
+    bundle = next((one for one in bundles if one.round_folder(request.round).exists()), bundles[0])
     path = bundle.log(request.round, request.rank, request.stream)
     try:
         status = path.stat()
@@ -86,9 +87,8 @@ def _text(raw: bytes) -> str:
 
 
 def _why_missing(bundle: Bundle, request: LogSlice, node: str) -> str:
-    ranks = sorted(
-        path.name.removeprefix("rank-") for path in bundle.rank_folder(request.round, 0).parent.glob("rank-*")
-    )
+    folders = bundle.round_folder(request.round).glob("rank-*")
+    ranks = sorted(path.name.removeprefix("rank-") for path in folders)
     if not ranks:
         return f"No worker of round {request.round} has run on {node}."
     if str(request.rank) not in ranks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 import subprocess
 import threading
 from collections.abc import Callable
@@ -21,13 +22,18 @@ log = logging.getLogger("regroup.agent")
 
 POLL_S, IDLE_S, RETRY_S = 0.1, 2.0, 1.0
 
+KILLED_S = 15.0
+"""What the kernel and settling may take after SIGKILL."""
+
 
 @dataclass
 class Run:
     """One process with a bundle of its own that is not settled yet."""
 
     bundle: Bundle
-    slots: int
+    slots: int = 0
+    gpus: tuple[str, ...] = ()
+    """UUIDs of those that nobody else is given meanwhile."""
     ref: ProcessRef | None = None
     process: subprocess.Popen[bytes] | Child | None = None
     """Only of one that this very daemon started: the kernel tells its exit status to nobody else."""
@@ -36,6 +42,8 @@ class Run:
     """Why settling it has failed last."""
     ended_pids: list[int] = field(default_factory=list)
     """Processes that had to be ended after it had gone."""
+    was_killed: bool = False
+    """Whether this daemon sent it SIGKILL."""
     over: threading.Event = field(default_factory=threading.Event)
     """Set when nothing of it is left."""
 
@@ -50,9 +58,13 @@ class Run:
             return False
         return self.ref is not None and procs.is_alive(self.ref)
 
-    def signal(self, signum: int) -> None:
+    def ask_to_end(self) -> None:
         if self.ref is not None:
-            procs.send_signal(self.ref, signum)
+            procs.ask_to_end(self.ref)
+
+    def kill(self) -> None:
+        if self.ref is not None and procs.send_signal(self.ref, signal.SIGKILL):
+            self.was_killed = True
 
 
 class Runs:
@@ -81,6 +93,12 @@ class Runs:
         with self._lock:
             return self._runs.get(bundle.folder)
 
+    def runners(self, attempt: str | None = None) -> list[Run]:
+        """Those of runners, the newest of an attempt first; of that attempt alone where one is named."""
+        runs = [run for run in self.all() if type(run.bundle) is Bundle]
+        found = [run for run in runs if attempt in (None, run.bundle.attempt)]
+        return sorted(found, key=lambda run: run.bundle.incarnation, reverse=True)
+
     def watch(self, run: Run) -> Run:
         with self._lock:
             self._runs[run.bundle.folder] = run
@@ -94,7 +112,7 @@ class Runs:
         for run in runs:
             if not run.is_settling and not run.is_running():
                 run.is_settling = True
-                name = f"settle-{run.bundle.attempt}"
+                name = f"settle-{run.bundle.folder.name}"
                 threading.Thread(target=self._settle, args=(run,), name=name, daemon=True).start()
         self._wake.wait(POLL_S if runs else IDLE_S)
 
@@ -120,5 +138,6 @@ class Runs:
             exit_code=run.process.poll() if run.process else None,
             was_started=run.ref is not None,
             stop_asked=run.bundle.stopping() is not None,
+            leave_asked=run.bundle.is_leaving(),
             last_words=last_words(run.bundle.own_log),
         )

@@ -8,7 +8,7 @@ import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from ..bundle import Bundle, KeeperBundle
 from ..journal import Journal, last_line, repair
@@ -39,6 +39,8 @@ class Ending:
     """As ``subprocess`` gives it, negative for a signal. None: it was not our child."""
     was_started: bool = True
     stop_asked: bool = False
+    leave_asked: bool = False
+    """This node alone was to leave; a stop is asked for then, too."""
     last_words: str = ""
     """The last line it wrote to its own log."""
 
@@ -47,6 +49,8 @@ def last_record(ending: Ending) -> tuple[Outcome, str]:
     """What to write for one that did not write its own end."""
     said = f" Its last words: {ending.last_words}" if ending.last_words else ""
     it = f"The {ending.what} on {ending.node}"
+    if ending.leave_asked:
+        return "stopped", f"{it} was asked to leave; it ended before it could say so itself."
     if ending.stop_asked:
         return "stopped", f"{it} was stopped; it ended before it could say so itself."
     if not ending.was_started:
@@ -81,16 +85,17 @@ def settle(
     """
     ended, left = end_all(bundle)
     last_seq = _complete_journal(bundle, ending, journal)
-    if type(bundle) is Bundle and bundle.attempt not in journal.memory.settled:
+    if type(bundle) is Bundle and not journal.memory.has_settled(bundle):
         journal.record(
             RunnerSettled,
             attempt=bundle.attempt,
+            incarnation=bundle.incarnation,
             exit_code=ending.exit_code,
             ended_pids=tuple(ended),
             unkillable_pids=tuple(left),
         )
     while left:
-        log.warning("processes do not end after SIGKILL attempt=%s pids=%s", bundle.attempt, left)
+        log.warning("processes do not end after SIGKILL bundle=%s pids=%s", bundle.folder.name, left)
         _, left = end_all(bundle)
     bundle.write_settled(last_seq=last_seq, exit_code=ending.exit_code)
     return ended
@@ -104,21 +109,32 @@ def _complete_journal(bundle: Bundle, ending: Ending, journal: NodeJournal) -> i
     if _has_finished(bundle):
         return mended.last_seq
     outcome, reason = last_record(ending)
+    left = {"has_left": True} if ending.leave_asked else {}
     writer = Journal(bundle.journal, bundle.source(), attempt=bundle.attempt, node=ending.node)
     try:
-        last = writer.record(LAST[type(bundle)], outcome=outcome, reason=reason, inferred=True)
+        last = writer.record(LAST[type(bundle)], outcome=outcome, reason=reason, inferred=True, **left)
         if not writer.flush():
-            raise OSError(f"the last record of {bundle.attempt} cannot be written: {writer.problem}")
+            raise OSError(f"the last record of {bundle.folder.name} cannot be written: {writer.problem}")
         return last.seq
     finally:
         writer.close()
 
 
 def _has_finished(bundle: Bundle) -> bool:
+    return bool(_last(bundle).get("kind") == LAST[type(bundle)].kind)
+
+
+def has_ended_for_good(bundle: Bundle) -> bool:
+    """Whether its process came to its own end: not one that died, or left, and may come back."""
+    record = _last(bundle)
+    return _has_finished(bundle) and not (record["inferred"] or record.get("has_left"))
+
+
+def _last(bundle: Bundle) -> dict[str, Any]:
+    """The journal's last record; empty where it cannot be read."""
     line = last_line(bundle.journal)
-    if line is None or line.seq is None:
-        return False
-    return bool(json.loads(line.text)["kind"] == LAST[type(bundle)].kind)
+    record = json.loads(line.text) if line is not None and line.seq is not None else {}
+    return record if isinstance(record, dict) else {}
 
 
 def last_words(log_file: Path) -> str:

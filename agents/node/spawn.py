@@ -15,6 +15,7 @@ from ..bundle import Bundle
 from ..procs import ProcessRef
 from ..wire.spec import StartMessage
 from .config import SECRETS
+from .devices import devices_of
 from .interface import socket_variables
 from .warm import Child, Warm
 
@@ -34,8 +35,8 @@ def job_environment(agent: Mapping[str, str], message: StartMessage) -> dict[str
 
 
 def environment_of(bundle: Bundle, agent: Mapping[str, str], message: StartMessage) -> dict[str, str]:
-    """The same for the bundle's process, whose mark wins over both."""
-    return job_environment(agent, message) | {procs.MARK: bundle.mark}
+    """The same for the bundle's process, with its devices and its mark."""
+    return job_environment(agent, message) | devices_of(bundle).variables | {procs.MARK: bundle.mark}
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,10 @@ import logging
 import shutil
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
-from ..bundle import KINDS, Bundle, find_bundle, find_keeper, list_bundles
+from ..bundle import KINDS, Bundle, KeeperBundle, bundle_of, find_bundles, find_keeper, list_bundles
 from ..journal import Line
 from .journal import NodeJournal
 from .ledger import Ledger
@@ -49,8 +50,9 @@ class Trimming:
         """Remove whole bundles. Renamed first: one that was half removed is no bundle any more."""
         for bundle in list_bundles(self._data):
             if self._is_over(bundle):
-                bundle.folder.rename(bundle.folder.with_name(f"{GONE}{bundle.attempt}"))
-                log.info("bundle is removed of=%s attempt=%s", bundle.PROCESS, bundle.attempt)
+                name = bundle.folder.name
+                bundle.folder.rename(bundle.folder.with_name(f"{GONE}{name}"))
+                log.info("bundle is removed of=%s bundle=%s", bundle.PROCESS, name)
         for kind in KINDS:
             for left in (self._data / kind.HOME).glob(f"{GONE}*"):
                 shutil.rmtree(left, ignore_errors=True)
@@ -61,7 +63,15 @@ class Trimming:
         keeper = find_keeper(self._data, bundle.attempt)
         if keeper is not None and not keeper.is_settled():
             return False  # by the runner's bundle it is known that the keeper is needed
-        return time.time() - bundle.settled_at() >= self._keep_s
+        return self._is_old(bundle)
+
+    def _is_old(self, bundle: Bundle) -> bool:
+        """The logs of an attempt's earlier runners here stay as long as those of the last one."""
+        is_runner = not isinstance(bundle, KeeperBundle)
+        alike = find_bundles(self._data, bundle.attempt) if is_runner else [bundle]
+        if not all(one.is_settled() for one in alike):
+            return False
+        return time.time() - max(one.settled_at() for one in alike) >= self._keep_s
 
     # -- the node's own journal --
 
@@ -78,18 +88,22 @@ class Trimming:
     def _first_kept(self, lines: list[Line], acked: int) -> int:
         """The index of the first line that must stay. Pages of commands that end before it are closed."""
         for index, line in enumerate(lines[:-1]):
-            if line.seq is not None and (line.seq >= acked or not self._may_go(json.loads(line.text))):
+            if line.seq is not None and (line.seq >= acked or not self.may_go(json.loads(line.text))):
                 return index
         return max(0, len(lines) - 1)
 
-    def _may_go(self, record: dict[str, object]) -> bool:
-        """Whether the next daemon would not miss it: it must not write the same record again."""
+    def may_go(self, record: Mapping[str, object]) -> bool:
+        """Whether the next daemon would not miss that record: it must not write the same one again."""
         kind = record.get("kind")
         if kind == "command_received":
             return self._ledger.has_ended(str(record["command"]))
         if kind == "command_ended":
             self._ledger.close(str(record["command"]))
         if kind == "runner_settled":
-            bundle = find_bundle(self._data, str(record["attempt"]))
-            return bundle is None or bundle.is_settled()
+            bundle = bundle_of(Bundle, self._data, str(record["attempt"]), _incarnation_in(record))
+            return not bundle.folder.exists() or bundle.is_settled()
         return True
+
+
+def _incarnation_in(record: Mapping[str, object]) -> int:
+    return int(str(record.get("incarnation", 1)))

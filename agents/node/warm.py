@@ -22,6 +22,7 @@ from .. import procs
 from ..bundle import Bundle
 from ..procs import ProcessRef
 from .config import KEEPER_BOOT, RUNNER_BOOT
+from .devices import devices_of
 from .probes.python import note_torch
 
 log = logging.getLogger("regroup.agent")
@@ -161,7 +162,7 @@ class Warm:
         boot: Path,
         store: socket.socket | None,
     ) -> Child | None:
-        """The bundle's process. None: it has to be started anew."""
+        """The bundle's process, which is given its devices besides. None: it has to be started anew."""
         process = self._process
         if process is None or not process.is_ready or process.death or boot not in MODULES:
             return None
@@ -175,6 +176,7 @@ class Warm:
             "command": command,
             "folder": str(bundle.folder),
             "mark": bundle.mark,
+            "variables": devices_of(bundle).variables,
         }
         with bundle.own_log.open("ab") as output:
             fds = [output.fileno()] if store is None else [output.fileno(), store.fileno()]

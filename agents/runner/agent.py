@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
+import math
 import signal
 import time
-from collections.abc import Callable
 from typing import Any
 
 from torch.distributed.elastic.agent.server.api import RunResult, Worker, WorkerGroup, WorkerSpec, WorkerState
 from torch.distributed.elastic.agent.server.local_elastic_agent import LocalElasticAgent
+from torch.distributed.elastic.rendezvous import RendezvousClosedError
 
 from ..bundle import Bundle
 from ..journal import Journal
@@ -24,27 +24,29 @@ from ..wire.events import (
     WorkersStarted,
     WorkersStarting,
 )
-from ..wire.spec import StartMessage
-from .budget import Settlement, Standing, claim_of, is_overspent, must_give_up, settle
-from .command import command
+from ..wire.spec import StartMessage, workers_on
+from .budget import Settlement, Standing, is_overspent, must_give_up, settle, why_too_many
 from .destinations import Destinations
+from .ending import GivenUp
+from .first_failure import claim_about, first_failure, kind_of
+from .guard import Streak, follow
 from .preload.handlers import starting
 from .preload.server import CannotFork, ForkServer
-from .rendezvous.handler import Formed, Handler
-from .sentences import cannot_pay, cannot_pay_either, facts_of, stuck
-from .stopping import StopRequest
+from .ranks import make_workers
+from .rendezvous.exchange import Formed
+from .rendezvous.handler import Handler
+from .sentences import cannot_pay, cannot_pay_either, facts_of, fails_alike, stays, stuck, tries_later
+from .stopping import StopRequest, StopRequested, ends_attempt
 from .tail import Tail
+from .worker_spec import agent_options, worker_spec
 from .workers import Ended, Workers, name_processes
 
-NO_SLEEP_S = 1e-9
-"""torch's loop sleeps before each look, and takes no 0; the waiting is in ``_monitor_workers``."""
+FAILED_S = 5.0
+"""How long workers may take to end once the job has failed, at most: it is to be over within ten seconds."""
 CAUSE_S = 0.3
 """How long a failure whose cause is not seen yet may wait for it to show."""
-IDENTICAL = "TORCH_ELASTIC_WORKER_IDENTICAL"
-
-
-class GivenUp(Exception):
-    """The attempt ends here for want of failure restarts. The text is for the operator."""
+READY_S = 120.0
+"""How long a newcomer waits for its fork server before it joins."""
 
 
 class Agent(LocalElasticAgent):
@@ -57,11 +59,15 @@ class Agent(LocalElasticAgent):
         stop: StopRequest,
         earlier: Agent | None = None,
         fork_server: ForkServer | None = None,
-        exit_barrier_s: float = 24 * 3600.0,
     ) -> None:
-        spec = _worker_spec(message, handler)
-        self._destinations = Destinations(bundle)
-        super().__init__(spec, self._destinations, exit_barrier_timeout=exit_barrier_s)
+        self._destinations = Destinations(bundle, message.spec)
+        barrier_s = message.spec.exit_barrier_timeout
+        super().__init__(
+            worker_spec(message, handler),
+            self._destinations,
+            exit_barrier_timeout=math.inf if barrier_s is None else barrier_s,
+            **agent_options(message.spec),
+        )
         self._message, self._bundle, self._journal = message, bundle, journal
         self._handler, self._stop, self._fork_server = handler, stop, fork_server
         self.tail = Tail(bundle, journal)
@@ -75,7 +81,10 @@ class Agent(LocalElasticAgent):
         self._members: tuple[str, ...] = ()
         self.torch_counter = 0
         self.given_up: str | None = None
+        self.waits_no_longer = False
         self._is_in_round = False
+        self._grace_s = message.spec.shutdown_timeout
+        self._streak, self._started_at = Streak(), 0.0
         if earlier is not None:
             self._go_on_from(earlier)
         handler.my_standing = self._standing
@@ -87,6 +96,7 @@ class Agent(LocalElasticAgent):
         self.round, self._members, self._spent = earlier.round, earlier._members, earlier._spent
         self.torch_counter = earlier.torch_counter
         self._restart_cause, self._claim = earlier._restart_cause, earlier._claim
+        self._streak = earlier._streak
 
     def abandon_round(self) -> None:
         """The others cannot be reached: the round is over for this node, whose workers have been ended."""
@@ -107,21 +117,40 @@ class Agent(LocalElasticAgent):
             members=self._members,
             claim=self._claim,
             hosts_store=self._message.hosts_store,
+            workers=workers_on(self._message),
         )
 
     # -- rendezvous --
 
     def _rendezvous(self, worker_group: WorkerGroup) -> None:
         self._stop.check()
+        self._get_ready()
         previous = self.round or None
         self._journal.record(RendezvousBegun, cause=self._restart_cause, previous_round=previous)
         super()._rendezvous(worker_group)
         formed = self._handler.formed
         assert formed is not None
         settlement = settle(list(formed.standings))
-        if is_overspent(settlement, self._message.spec.max_restarts):
-            raise GivenUp(cannot_pay_either(settlement, self._message.spec.max_restarts))
+        self._expect_affordable(settlement)
+        self._handler.note_settled(settlement)
         self._accept(settlement, formed, worker_group)
+
+    def _get_ready(self) -> None:
+        """A newcomer joins when it can start its workers at once: until then the others train on."""
+        server = self._fork_server
+        if self.round or server is None or not self._handler.has_begun():
+            return
+        self._begin_fork_server()
+        if server.has_begun and not server.wait_ready(READY_S):
+            print(f"the fork server is not ready after {READY_S:.0f} s; the node joins without", flush=True)
+
+    def _expect_affordable(self, settlement: Settlement) -> None:
+        spec = self._message.spec
+        if is_overspent(settlement, spec.max_restarts):
+            is_mine = settlement.charged == self._message.node
+            raise GivenUp(cannot_pay_either(settlement, spec.max_restarts), is_mine=is_mine)
+        if too_many := why_too_many(settlement, spec.max_membership_restarts):
+            raise GivenUp(too_many)
 
     def _accept(self, settlement: Settlement, formed: Formed, group: WorkerGroup) -> None:
         self.round, self._spent, self._claim = settlement.round, settlement.spent, None
@@ -129,7 +158,7 @@ class Agent(LocalElasticAgent):
         self._journal.record(
             RendezvousCompleted,
             round=settlement.round,
-            world_size=len(formed.nodes) * self._message.spec.nproc_per_node,
+            world_size=sum(formed.local_world_sizes),
             group_rank=group.group_rank,
             nodes=formed.nodes,
             cause=settlement.cause,
@@ -137,19 +166,15 @@ class Agent(LocalElasticAgent):
             claims=settlement.claims,
             store=formed.store,
             absent=formed.absent,
+            local_world_sizes=formed.local_world_sizes,
         )
 
     def _assign_worker_ranks(
         self, store: Any, group_rank: int, group_world_size: int, spec: WorkerSpec
     ) -> list[Worker]:
-        # All nodes have the same number of workers: ranks need no second exchange, in which a
-        # peer that has just died would hold up everybody.
-        os.environ[IDENTICAL] = "1"
-        try:
-            workers: list[Worker] = super()._assign_worker_ranks(store, group_rank, group_world_size, spec)
-        finally:
-            del os.environ[IDENTICAL]
-        return workers
+        # From the standings: in a second exchange a peer that has just died would hold up everybody.
+        assert self._handler.formed is not None
+        return make_workers(self._handler.formed.local_world_sizes, group_rank)
 
     # -- starting and stopping workers --
 
@@ -166,7 +191,7 @@ class Agent(LocalElasticAgent):
         pids = self._start_processes(worker_group)
         self._begin_fork_server()
         self._workers = self._name_workers(worker_group)
-        self._is_starting = False
+        self._is_starting, self._started_at = False, time.monotonic()
         while self._to_pass_on:
             self._workers.pass_on(self._to_pass_on.pop(0))
         refs = tuple(self._workers.refs.values())
@@ -220,14 +245,25 @@ class Agent(LocalElasticAgent):
 
     def _end_workers(self) -> None:
         """Our own ladder, with the grace of the spec; what torch does after it finds nothing alive."""
-        self._record_exits(self._workers.stop(self._message.spec.shutdown_timeout))
+        self._record_exits(self._workers.stop(self._grace_s))
 
     def _restart_workers(self, worker_group: WorkerGroup) -> None:
         failed = worker_group.state in (WorkerState.FAILED, WorkerState.UNHEALTHY)
         self._end_workers()
+        if self._workers.unkillable:
+            raise GivenUp(stays(self._workers.unkillable, self._message.node))
         self.tail.flush()
         self._record_restart("failure" if failed else "membership")
+        if failed:
+            self._back_off()
+        else:
+            self._follow(None)
         super()._restart_workers(worker_group)
+
+    def _back_off(self) -> None:
+        if self._streak.pause_s:
+            print(tries_later(self._message.node, self._streak), flush=True)
+            self._stop.pause(self._streak.pause_s)
 
     def _record_restart(self, cause: Cause) -> None:
         self._restart_cause, self._is_in_round = cause, False
@@ -258,21 +294,64 @@ class Agent(LocalElasticAgent):
         limit = self._uninterruptible_state_timeout
         result = self._check_uninterruptible_state_timeout(group, limit) if limit > 0 else None
         if result is not None:
-            self.given_up = stuck(self._message.node, limit)
+            self._give_up(stuck(self._message.node, limit))
         return result
 
+    def _invoke_run(self, role: str = "default") -> RunResult:
+        try:
+            result: RunResult = super()._invoke_run(role)
+        except StopRequested as request:
+            self._tell_others(request)
+            raise
+        except RendezvousClosedError:
+            if (self._handler.why_ended() or "").startswith("failed|"):
+                self._grace_s = min(self._grace_s, FAILED_S)
+            raise
+        return result
+
+    def _tell_others(self, request: StopRequested) -> None:
+        """Before the workers end, which may take a while: the others re-form, or end too, at once."""
+        if ends_attempt(self._bundle):
+            why = f"stopped|{self._message.node} was {request}"
+            self._handler.tell_first(lambda: self._handler.end_attempt(why))
+        else:
+            self._handler.tell_first(self._handler.leave)
+
+    def _give_up(self, why: str) -> None:
+        """The others hear of it before the workers here have ended, which may take a while."""
+        self.given_up = why
+        self._handler.tell_first(lambda: self._handler.end_attempt(f"failed|{why}"))
+        self._grace_s = min(self._grace_s, FAILED_S)
+
     def _fail(self, group: WorkerGroup) -> RunResult:
+        if self._handler.has_lost_member():
+            # By consequence, whatever it looks like: the loop re-forms for the member that is missing.
+            return RunResult(state=WorkerState.HEALTHY)
         self._wait_for_cause()
+        first = first_failure(self._workers.ended.values())
+        self._claim = claim_about(self._workers.ended.values(), self._message.node)
+        self._follow(kind_of(first))
+        if why := self._why_give_up(self._claim, first):
+            self._give_up(why)
         self._end_workers()
         result: RunResult = super()._monitor_workers(group)
-        self._claim = self._claim_now()
-        budget = group.spec.max_restarts
-        if must_give_up(self._claim, self.charged, budget):
-            self.given_up = cannot_pay(self._first_failure(), self._message.node, self.charged, budget)
         # torch's loop restarts when it sees any left. What is really left is settled in the rendezvous.
         self._remaining_restarts = 0 if self.given_up else 1
         self.torch_counter += self._remaining_restarts
         return result
+
+    def _why_give_up(self, claim: Claim, first: Ended) -> str | None:
+        node, budget = self._message.node, self._message.spec.max_restarts
+        if must_give_up(claim, self.charged, budget):
+            return cannot_pay(first, node, self.charged, budget)
+        if self._streak.is_hopeless:
+            left, saved = budget - self.charged, self.tail.newest_checkpoint
+            return fails_alike(first, node, self._streak, left, saved)
+        return None
+
+    def _follow(self, failure: str | None) -> None:
+        after_s, has_progressed = time.monotonic() - self._started_at, self.tail.has_progressed()
+        self._streak = follow(self._streak, failure, after_s, has_progressed)
 
     def _wait_for_cause(self) -> None:
         """A worker that lost its peer may end before the peer whose failure it felt."""
@@ -283,18 +362,6 @@ class Agent(LocalElasticAgent):
             self._workers.wait(deadline - time.monotonic())
             self._record_exits(self._workers.look())
 
-    def _claim_now(self) -> Claim:
-        ended = self._workers.ended.values()
-        if self._first_failure().is_lost:
-            return Claim(node=self._message.node, role="cause", at=self._first_failure().at)
-        roles = {one.worker.rank: one.role for one in ended}
-        return claim_of(self._message.node, roles, self._first_failure().at)
-
-    def _first_failure(self) -> Ended:
-        """The first cause, else the end of the fork server, else the first that lost a peer."""
-        order = {"cause": 0, "unknown": 1, "peer_lost": 2}
-        return min(self._workers.ended.values(), key=lambda one: (order.get(one.role, 3), one.at))
-
     def _finish(self, group: WorkerGroup) -> RunResult:
         """The exit barrier, kept inside torch's loop: a node that must re-form finds this one listening."""
         if self._finished is None:
@@ -304,7 +371,9 @@ class Agent(LocalElasticAgent):
             self._journal.record(WorkersFinished, round=self.round)
             self._handler.say_finished()
         waited_s = time.monotonic() - self._finished_at
-        if self._handler.all_finished() or waited_s > self._exit_barrier_timeout:
+        is_over = self._handler.all_finished()
+        self.waits_no_longer = not is_over and waited_s > self._exit_barrier_timeout
+        if is_over or self.waits_no_longer:
             return self._finished
         return RunResult(state=WorkerState.HEALTHY)
 
@@ -314,17 +383,3 @@ class Agent(LocalElasticAgent):
     def _record_exits(self, exits: list[Ended]) -> None:
         for ended in exits:
             self._journal.record(WorkerExited, round=self.round, **facts_of(ended))
-
-
-def _worker_spec(message: StartMessage, handler: Handler) -> WorkerSpec:
-    program: Callable[..., Any] | str
-    program, *args = command(message.spec)
-    return WorkerSpec(
-        role="default",
-        local_world_size=message.spec.nproc_per_node,
-        rdzv_handler=handler,
-        entrypoint=program,
-        args=tuple(args),
-        max_restarts=message.spec.max_restarts,
-        monitor_interval=NO_SLEEP_S,
-    )

@@ -22,21 +22,24 @@ from ..journal import Journal
 from ..wire.events import RendezvousJoined
 from ..wire.rdzv import RdzvConf
 from ..wire.spec import StartMessage
-from .agent import Agent, GivenUp
+from .agent import Agent
 from .command import CannotStart, check_files
 from .destinations import TORCH_SIGNALS
-from .ending import Ending, say_fault
+from .ending import Ending, GivenUp, say_fault
 from .endpoint import StoreError
 from .keeper_watch import KeeperWatch
 from .preload.server import ForkServer
 from .rendezvous.handler import Handler
 from .rendezvous.meeting import Meeting, Venue
-from .stopping import StopRequest, StopRequested
+from .rendezvous.places import Gathering
+from .stopping import StopRequest, StopRequested, ends_attempt
 
 SUCCEEDED = "all ranks ended with 0"
 BACK_S = 60.0
 """How long a node that cannot reach the store's host any more tries to find it again, or ``join_timeout``."""
 LOOK_AGAIN_S = 0.2
+LINGER_S = 3.0
+"""How long a leaving node keeps its round's store beyond the grace. Its node agent kills it after 5 s."""
 
 
 class Attempt:
@@ -87,23 +90,29 @@ class Attempt:
                 os.chdir(self._message.spec.workdir)
             return self._take_part(venue)
         except StopRequested as request:
-            return Ending("stopped", str(request))
+            return self._stopped(str(request))
         except SignalException as request:
-            return Ending("stopped", f"stopped on request ({request.sigval.name})")
+            return self._stopped(f"stopped on request ({request.sigval.name})")
         except StoreError as problem:
-            return Ending("failed", str(problem))
-        except (CannotStart, GivenUp) as problem:
+            return Ending("failed", str(problem), is_infrastructure=True)
+        except CannotStart as problem:
             return Ending("failed", str(problem), is_ours=True)
+        except GivenUp as problem:
+            return Ending("failed" if problem.is_mine else "stopped", str(problem), is_ours=True)
         except RendezvousClosedError:
             return self._closed_by_other()
         except RendezvousTimeoutError:
-            return Ending("failed", self._say_timeout(), is_ours=True)
+            return Ending("failed", self._say_timeout(), is_ours=True, is_infrastructure=True)
         except (RendezvousConnectionError, DistError):
             traceback.print_exc(file=sys.stderr)
-            return Ending("failed", self._say_lost(venue))
+            return Ending("failed", self._say_lost(venue), is_infrastructure=True)
         except Exception as error:  # noqa: BLE001 - whatever it is, the other nodes must be told
             traceback.print_exc(file=sys.stderr)
             return Ending("failed", say_fault(error), is_ours=True)
+
+    def _stopped(self, reason: str) -> Ending:
+        told = f"{self._message.node} was {reason}"
+        return Ending("stopped", reason, is_requested=True, for_others=told)
 
     def _enter(self, venue: Venue, timeout_s: float | None = None) -> Handler:
         meeting = venue.open(self._message.attempt, self._wait_for_store, timeout_s)
@@ -161,9 +170,17 @@ class Attempt:
         if result is None:
             return self._closed_by_other()
         if result.state == WorkerState.SUCCEEDED:
-            return Ending("succeeded", SUCCEEDED, is_ours=True)
+            return self._ending_well()
         given_up = self._agent.given_up if self._agent else None
         return Ending("failed", given_up or "The workers failed.", is_ours=True)
+
+    def _ending_well(self) -> Ending:
+        if self._agent is None or not self._agent.waits_no_longer:
+            return Ending("succeeded", SUCCEEDED, is_ours=True)
+        waited_s = self._message.spec.exit_barrier_timeout
+        return Ending(
+            "succeeded", f"its ranks ended with 0; the others were waited for for {waited_s:g} s, and go on"
+        )
 
     def _closed_by_other(self) -> Ending:
         told = self._handler.why_ended() if self._handler else None
@@ -171,15 +188,16 @@ class Attempt:
         if outcome == "succeeded":
             return Ending("succeeded", "the other nodes finished the job before this node could join")
         reason = why or "It did not say why"
-        closed = f"{reason.rstrip('.')}; the rendezvous was closed by another node."
-        return Ending("stopped" if outcome == "stopped" else "failed", closed)
+        # Whoever ended the attempt has failed, if anybody has.
+        return Ending("stopped", f"{reason.rstrip('.')}; the rendezvous was closed by another node.")
 
     def _say_timeout(self) -> str:
-        joined = self._handler.joined if self._handler else ()
-        missing = ", ".join(node for node in self._message.nodes if node not in joined)
+        missing = self._handler.missing() if self._handler else {}
+        who = ", ".join(f"{name} ({why})" for name, why in missing.items())
+        short = f"{who} {'is' if len(missing) == 1 else 'are'} missing" if who else "no other node came"
         return (
-            f"No round formed within {self._conf.join_timeout} s (join_timeout): {missing or 'nobody'} did "
-            f"not join, and at least {self._message.min_nodes} nodes are needed."
+            f"No round formed within {self._conf.join_timeout} s (join_timeout): {short}, and at least "
+            f"{self._message.min_nodes} nodes are needed."
         )
 
     def _say_lost(self, venue: Venue) -> str:
@@ -201,13 +219,15 @@ class Attempt:
             "the network between the two."
         )
 
-    def _record_joined(self, names: tuple[str, ...]) -> None:
+    def _record_joined(self, seen: Gathering) -> None:
+        assigned = [name for name in self._message.nodes if name in seen.expected]
         self._journal.record(
             RendezvousJoined,
-            joined=names,
-            expected=self._message.nodes,
+            joined=seen.joined,
+            expected=(*assigned, *sorted(seen.expected.difference(assigned))),
             min_nodes=self._message.min_nodes,
             max_nodes=self._message.max_nodes,
+            is_spare=seen.is_spare,
         )
 
     def _leave(self, ending: Ending) -> None:
@@ -215,18 +235,16 @@ class Attempt:
         if self._handler is None:
             return
         with contextlib.suppress(DistError):
-            why = f"{ending.outcome}|{self._why_for_others(ending)}"
-            if ending.is_ours or self._is_to_be_stopped():
+            why = f"{ending.outcome}|{ending.for_others or ending.reason}"
+            # The hub ends it everywhere: nobody forms a round more for the sake of who leaves first.
+            if ending.is_ours or ends_attempt(self._bundle):
                 self._handler.end_attempt(why)
             self._handler.leave()
+            if ending.is_requested:
+                self._handler.wait_for_others(self._stop.asked_at + self._patience_s())
             self._handler.finish(why)
         self._close_meeting()
 
-    def _is_to_be_stopped(self) -> bool:
-        """The hub ends the attempt everywhere: nobody forms a round more for the sake of who leaves first."""
-        return self._bundle.stopping() is not None
-
-    def _why_for_others(self, ending: Ending) -> str:
-        if ending.outcome == "stopped":
-            return f"{self._message.node} was {ending.reason}"
-        return ending.reason
+    def _patience_s(self) -> float:
+        """How long the others may take to end their workers, and a little more."""
+        return self._message.spec.shutdown_timeout + LINGER_S

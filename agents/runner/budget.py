@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from ..wire.events import Cause, Claim, ExitRole
@@ -31,6 +31,10 @@ class Standing:
     """Whether it hosts the attempt's store."""
     store: str = ""
     """``HOST:PORT`` of the round's own store, from the runner of group rank 0 that hosts it."""
+    workers: int = 1
+    """How many it will start."""
+    settled_round: int = 0
+    """The last round of the attempt, from group rank 0: those who took part in it may all have gone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +73,7 @@ def settle(standings: list[Standing]) -> Settlement:
 
     Claims about an older round than the last have been settled by those who completed it.
     """
-    last = max(standing.round for standing in standings)
+    last = max(max(standing.round, standing.settled_round) for standing in standings)
     of_last = [standing for standing in standings if standing.round == last]
     members = {node for standing in of_last for node in standing.members}
     live = [standing.claim for standing in of_last if standing.claim]
@@ -92,6 +96,22 @@ def is_overspent(settlement: Settlement, max_restarts: int) -> bool:
     return settlement.charged is not None and settlement.spent[settlement.charged] > max_restarts
 
 
+def membership_restarts(settlement: Settlement) -> int:
+    """How many the attempt has had, with the round that is about to begin."""
+    return settlement.round - 1 - sum(settlement.spent.values())
+
+
+def why_too_many(settlement: Settlement, limit: int | None) -> str | None:
+    """A sentence when this round would be a membership restart beyond ``max_membership_restarts``."""
+    if limit is None or settlement.cause != "membership" or membership_restarts(settlement) <= limit:
+        return None
+    had = "none" if limit == 0 else f"no more than {limit}"
+    return (
+        f"Round {settlement.round} would be a membership restart, as a node came or went, and the job allows "
+        f"{had} in one attempt (max_membership_restarts {limit})."
+    )
+
+
 def claim_of(node: str, roles: dict[int, ExitRole], at: datetime) -> Claim:
     """What a node says of its workers' end. ``roles`` by global rank; ``at`` is that of the first failure."""
     for role in ("cause", "peer_lost"):
@@ -104,6 +124,20 @@ def claim_of(node: str, roles: dict[int, ExitRole], at: datetime) -> Claim:
 def must_give_up(claim: Claim, spent: int, max_restarts: int) -> bool:
     """Whether it is certain, before asking the others, that this node cannot pay for the next round."""
     return claim.role == "cause" and spent >= max_restarts
+
+
+def settled_to_json(settlement: Settlement) -> str:
+    """How far the attempt has come, for ``informed``."""
+    return json.dumps({"round": settlement.round, "spent": settlement.spent})
+
+
+def informed(standing: Standing, settled: str) -> Standing:
+    """With what earlier rounds of the attempt have left behind; ``settled`` is empty before the first."""
+    if not settled:
+        return standing
+    known = json.loads(settled)
+    spent = _merged([standing, Standing(node="", round=0, spent=known["spent"])])
+    return replace(standing, settled_round=known["round"], spent=spent)
 
 
 def standing_to_json(standing: Standing) -> str:

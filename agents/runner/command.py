@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
 from ..bundle import Bundle
 from ..procs import MARK
-from ..wire.spec import JobSpec, StartMessage
+from ..wire.spec import JobSpec, StartMessage, is_bare_name, workers_on
 
 WORKER_BOOT = Path(__file__).parent / "worker_boot.py"
 
@@ -28,8 +29,28 @@ def check_files(spec: JobSpec, node: str) -> None:
             f"The workdir {spec.workdir} is not a folder on {node}. "
             "Make it on every node, or give another workdir."
         )
-    if spec.script:
-        _check_script(Path(spec.workdir or "/") / spec.script, node)
+    if not spec.script:
+        return
+    path = _find_script(spec, node)
+    _check_script(path, node)
+    if spec.no_python and not os.access(path, os.X_OK):
+        raise CannotStart(
+            f"The program {path} cannot be executed on {node}. Give its user the right to, or leave out "
+            "no_python if it is a Python file."
+        )
+
+
+def _find_script(spec: JobSpec, node: str) -> Path:
+    script = spec.script or ""
+    if not is_bare_name(spec):
+        return Path(spec.workdir or "/") / script
+    found = shutil.which(script)
+    if found is None:
+        raise CannotStart(
+            f"The program {script} is not in PATH on {node}. Install it there, or give its path, such as "
+            f"/usr/bin/{script}."
+        )
+    return Path(found)
 
 
 def _check_script(path: Path, node: str) -> None:
@@ -38,13 +59,15 @@ def _check_script(path: Path, node: str) -> None:
             f"The script {path} does not exist on {node}. Give a path that is there on every node of the job."
         )
     if not path.is_file():
-        raise CannotStart(f"The script {path} on {node} is not a file. Give the path of a Python file.")
+        raise CannotStart(f"The script {path} on {node} is not a file. Give the path of a file.")
     if not os.access(path, os.R_OK):
         raise CannotStart(f"The script {path} cannot be read on {node}. Give its user the right to read it.")
 
 
 def command(spec: JobSpec) -> tuple[str, ...]:
     """The training command, without what ties it to the runner."""
+    if spec.no_python:
+        return (spec.script or "", *spec.args)
     what = ("-m", spec.module) if spec.module else (spec.script or "",)
     return (sys.executable, "-u", *what, *spec.args)
 
@@ -60,7 +83,7 @@ def environment(bundle: Bundle, message: StartMessage, base: dict[str, str]) -> 
     ``base`` is the runner's environment. What the spec says wins over it.
     """
     env = {**base, **message.spec.env}
-    if message.spec.nproc_per_node > 1:
+    if workers_on(message) > 1:
         env.setdefault("OMP_NUM_THREADS", "1")
     env["PYTHONUNBUFFERED"] = "1"
     # Behind what is there, so that nothing of ours can shadow a module of the job.

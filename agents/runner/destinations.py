@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from torch.distributed.elastic.multiprocessing import LogsDest, LogsSpecs
+from torch.distributed.elastic.multiprocessing import LogsDest, LogsSpecs, Std, to_map
 
 from ..bundle import Bundle
+from ..wire.spec import JobSpec
+from ..wire.torchrun import read_ranks
 
 TORCH_SIGNALS = "TORCHELASTIC_SIGNALS_TO_HANDLE"
 
@@ -12,9 +14,14 @@ TORCH_SIGNALS = "TORCHELASTIC_SIGNALS_TO_HANDLE"
 class Destinations(LogsSpecs):
     """torch asks it just before the workers are started, and lets it add to their environment."""
 
-    def __init__(self, bundle: Bundle) -> None:
-        super().__init__(log_dir=str(bundle.folder))
-        self._bundle = bundle
+    def __init__(self, bundle: Bundle, spec: JobSpec) -> None:
+        super().__init__(
+            log_dir=str(bundle.folder),
+            redirects=Std.from_str(spec.redirects),
+            tee=Std.from_str(spec.tee),
+            local_ranks_filter=read_ranks(spec.local_ranks_filter),
+        )
+        self._bundle, self._signals = bundle, spec.signals_to_handle
         self.round = 0
 
     @property
@@ -33,6 +40,19 @@ class Destinations(LogsSpecs):
             env["TORCHELASTIC_ERROR_FILE"] = dest.error_files[local_rank]
             env["REGROUP_ROUND"] = str(self.round)
             env["REGROUP_REPORT"] = str(folder / "report.jsonl")
-            # The runner's own setting is none of the workers' business (see launch).
-            env[TORCH_SIGNALS] = "SIGTERM,SIGINT,SIGHUP,SIGQUIT"
+            # The runner's own setting is none of the workers' business (see attempt).
+            env[TORCH_SIGNALS] = self._signals
+            dest.filtered_stdout = str(folder.parent / "filtered_stdout.log")
+            dest.filtered_stderr = str(folder.parent / "filtered_stderr.log")
+        self._add_copies(dest)
         return dest
+
+    def _add_copies(self, dest: LogsDest) -> None:
+        """What ``tee`` asks for; torch follows these files, and writes each line to the runner's log too."""
+        for local_rank, wanted in to_map(self._tee, len(dest.stdouts)).items():
+            if self._local_ranks_filter is not None and local_rank not in self._local_ranks_filter:
+                continue
+            if wanted & Std.OUT:
+                dest.tee_stdouts[local_rank] = dest.stdouts[local_rank]
+            if wanted & Std.ERR:
+                dest.tee_stderrs[local_rank] = dest.stderrs[local_rank]

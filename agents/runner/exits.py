@@ -23,6 +23,25 @@ _MEANINGS = {
     "SIGBUS": "a memory access that cannot be served, often a full /dev/shm",
     "SIGFPE": "an arithmetic fault",
     "SIGILL": "an instruction this processor does not know",
+    "SIGSYS": "a system call that is not allowed here",
+}
+"""What a process did to get such a signal from the kernel."""
+
+_NOTICE = "it did not handle the preemption notice (a handler for {name} in the script can save a checkpoint)"
+_SENDERS = {
+    "SIGTERM": "somebody other than its runner sent it",
+    "SIGINT": "somebody other than its runner sent it",
+    "SIGQUIT": "somebody other than its runner sent it",
+    "SIGHUP": "its terminal or session was closed (a script that is to outlive that ignores SIGHUP)",
+    "SIGUSR1": _NOTICE.format(name="SIGUSR1"),
+    "SIGUSR2": _NOTICE.format(name="SIGUSR2"),
+}
+"""Who sends such a signal. Nothing is said of SIGKILL: whoever sent it, the process does not know."""
+
+_CODES = {
+    120: "what Python says when its output could not be written, as on a full disk",
+    126: "what a shell says of a command that cannot be executed",
+    127: "what a shell says of a command that it does not find",
 }
 
 
@@ -72,19 +91,51 @@ def role_of(ending: Ending) -> ExitRole:
     return "cause"
 
 
+def kind_of_failure(ending: Ending) -> str:
+    """What is the same when the same thing fails again. Empty where nothing can be compared.
+
+    A signal from outside says nothing of what the worker did.
+    """
+    name = signal_of(ending.code) or _shell_signal(ending.code)
+    if ending.lost_with or (name is not None and name not in _MEANINGS):
+        return ""
+    if ending.error:
+        return f"{ending.error.type}: {ending.error.message} ({ending.error.file}:{ending.error.line})"
+    return f"code {ending.code}: {ending.last_line}"
+
+
 def say_error(error: WorkerError) -> str:
     """``ValueError: bad learning rate -3 (train.py:12)``."""
     what = f"{error.type}: {error.message}" if error.message else error.type
     return f"{what} ({PurePath(error.file).name}:{error.line})" if error.file else what
 
 
+def _shell_signal(code: int) -> str | None:
+    """Name of the signal that a shell speaks of with that code, when a command of its own was killed."""
+    return signal_of(128 - code) if 128 < code < 160 else None
+
+
+def _meaning(code: int) -> str:
+    if code in _CODES:
+        return f" ({_CODES[code]})"
+    name = _shell_signal(code)
+    what = f", {_MEANINGS[name]}" if name in _MEANINGS else ""
+    return f" (what a shell says for {name}{what})" if name else ""
+
+
 def _say_code(ending: Ending) -> str:
-    shell = f" (what a shell says for {signal_of(128 - ending.code)})" if 128 < ending.code < 160 else ""
+    exited = f"exited with code {ending.code}{_meaning(ending.code)}"
     if ending.error:
-        return f"exited with code {ending.code}{shell}: {say_error(ending.error)}"
+        return f"{exited}: {say_error(ending.error)}"
     if ending.last_line:
-        return f"exited with code {ending.code}{shell}; the last line of its stderr: {ending.last_line}"
-    return f"exited with code {ending.code}{shell} and wrote nothing to stderr"
+        return f"{exited}; the last line of its stderr: {ending.last_line}"
+    return f"{exited} and wrote nothing to stderr"
+
+
+def _say_signal(name: str) -> str:
+    if name in _SENDERS:
+        return f"killed by {name}: {_SENDERS[name]}"
+    return f"killed by {name}, {_MEANINGS[name]}" if name in _MEANINGS else f"killed by {name}"
 
 
 def say(ending: Ending) -> str:
@@ -97,8 +148,7 @@ def say(ending: Ending) -> str:
     if ending.code == 0:
         return "exited with code 0"
     if name:
-        meaning = f", {_MEANINGS[name]}" if name in _MEANINGS else ""
-        return f"killed by {name}{meaning}"
+        return _say_signal(name)
     if role == "peer_lost":
         return f"lost its connection to another worker and {_say_code(ending)}"
     return _say_code(ending)

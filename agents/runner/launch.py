@@ -27,7 +27,7 @@ from .ending import Ending, say_fault
 from .endpoint import StoreError
 from .interpreter import say_no_torch, torch_version
 from .preload.server import ForkServer, fork_server_for
-from .stopping import StopRequest, StopRequested
+from .stopping import StopRequest, StopRequested, ends_attempt
 
 
 def main(argv: list[str]) -> int:
@@ -52,7 +52,7 @@ def main(argv: list[str]) -> int:
 class Launch:
     def __init__(self, bundle: Bundle, message: StartMessage, stop: StopRequest, is_warm: bool) -> None:
         self._bundle, self._message, self._stop, self._is_warm = bundle, message, stop, is_warm
-        source = streams.runner_source(message.attempt, message.node, incarnation=1)
+        source = streams.runner_source(message.attempt, message.node, message.incarnation)
         self._journal = Journal(bundle.journal, source, attempt=message.attempt, node=message.node)
         self._facts: dict[str, Any] = {"round": None, "charged": message.spent, "torch_counter": 0}
 
@@ -61,14 +61,16 @@ class Launch:
         try:
             ending = self._run()
         except StopRequested as request:
-            ending = Ending("stopped", str(request))
-        except (ConfError, StoreError) as problem:
+            ending = Ending("stopped", str(request), is_requested=True)
+        except StoreError as problem:
+            ending = Ending("failed", str(problem), is_infrastructure=True)
+        except ConfError as problem:
             ending = Ending("failed", str(problem))
         except BaseException as error:  # noqa: BLE001 - the last record must be written
             traceback.print_exc(file=sys.stderr)
             ending = Ending("failed", say_fault(error))
         finally:
-            self._journal.record(RunnerFinished, outcome=ending.outcome, reason=ending.reason, **self._facts)
+            self._record_finished(ending)
         return 1 if ending.outcome == "failed" else 0
 
     def _run(self) -> Ending:
@@ -97,6 +99,16 @@ class Launch:
             return attempt.run(open_venue(self._message.endpoint, self._message.spec, conf))
         finally:
             self._facts = attempt.facts
+
+    def _record_finished(self, ending: Ending) -> None:
+        self._journal.record(
+            RunnerFinished,
+            outcome=ending.outcome,
+            reason=ending.reason,
+            has_left=ending.is_requested and not ends_attempt(self._bundle),
+            is_infrastructure=ending.is_infrastructure,
+            **self._facts,
+        )
 
     def _record_started(self) -> None:
         me = ref_of_child(os.getpid())

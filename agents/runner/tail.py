@@ -49,6 +49,9 @@ class Tail:
         self._files: dict[int, _ReportFile] = {}
         self._progress = Coalescer()
         self._activity = ActivityGate()
+        self._has_saved = False
+        self.newest_checkpoint: Saved | None = None
+        """Of all rounds so far."""
         threading.Thread(target=self._run, name="tail", daemon=True).start()
 
     def watch(self, round_number: int, ranks: list[int]) -> None:
@@ -58,11 +61,18 @@ class Tail:
             folders = {rank: self._bundle.rank_folder(round_number, rank) for rank in ranks}
             self._files = {rank: _ReportFile(path / "report.jsonl", rank) for rank, path in folders.items()}
             self._progress, self._activity = Coalescer(), ActivityGate()
+            self._has_saved = False
 
     def flush(self) -> None:
         """Record all that has been reported so far."""
         with self._lock:
             self._look(flush=True)
+
+    def has_progressed(self) -> bool:
+        """Whether a rank of this node has reported a step or a checkpoint in this round, up to now."""
+        with self._lock:
+            self._look(flush=True)
+            return self._progress.has_reported or self._has_saved
 
     def _run(self) -> None:
         said = ""
@@ -91,6 +101,7 @@ class Tail:
         if isinstance(report, RankProgress):
             self._progress.add(report)
         elif isinstance(report, Saved):
+            self._has_saved, self.newest_checkpoint = True, report
             self._journal.record(
                 CheckpointSaved, round=self._round, rank=rank, step=report.step, path=report.path
             )

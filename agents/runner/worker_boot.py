@@ -18,7 +18,10 @@ def main(runner_pid: int, command: list[str]) -> None:
     # The runner may have died before the line above: then no signal will ever come.
     if os.getppid() != runner_pid:
         os.kill(os.getpid(), signal.SIGKILL)
-    os.execv(command[0], command)
+    # Python ignores these for itself, and what is executed would go on to.
+    for signum in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(signum, signal.SIG_DFL)
+    os.execvp(command[0], command)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from ..procs import ref_of_child
+from ..procs import ref_of_child, state_of
 from ..wire.events import ExitRole, WorkerError, WorkerRef
 from ..wire.plain import now
 from .exits import Ending, role_of
@@ -31,21 +31,25 @@ KILL_S = 10.0
 class Process(Protocol):
     """What is asked of a worker's process: ``subprocess.Popen`` and ``Forked`` have it."""
 
+    returncode: int | None
+
     @property
     def pid(self) -> int: ...
-    @property
-    def returncode(self) -> int | None: ...
     def poll(self) -> int | None: ...
     def send_signal(self, sig: int, /) -> None: ...
 
 
 @dataclass(frozen=True)
 class Ended:
-    """A worker that has ended. ``ending`` is None when it could not be ended at all."""
+    """A worker that has ended. ``ending`` is None when it could not be ended at all.
+
+    ``state``: the kernel's letter for what such a one was in then; empty when it could not be read.
+    """
 
     worker: WorkerRef
     ending: Ending | None
     at: datetime
+    state: str = ""
 
     @property
     def role(self) -> ExitRole:
@@ -119,6 +123,25 @@ class _Sentinel:
             os.close(self._own)
 
 
+def _signal_group(pid: int, signum: signal.Signals) -> None:
+    """A process that stands still keeps SIGTERM pending: only with SIGCONT behind it does it take notice.
+
+    A frozen worker would otherwise cost every restart of its peers the whole grace.
+    """
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, signum)
+        os.killpg(pid, signal.SIGCONT)
+
+
+def _state_of_stuck(pid: int) -> str:
+    """What the kernel says of it. Its first thread may be a zombie while another one cannot end."""
+    try:
+        states = {state_of(int(thread)) for thread in os.listdir(f"/proc/{pid}/task")}
+    except OSError:
+        return ""
+    return "D" if "D" in states else state_of(pid) or ""
+
+
 def _sweep(pid: int) -> None:
     """End what a worker left in its process group, such as loaders of data.
 
@@ -153,6 +176,10 @@ class Workers:
 
     def has_failed(self) -> bool:
         return any(ended.role != "finished" for ended in self.ended.values())
+
+    @property
+    def unkillable(self) -> list[Ended]:
+        return [ended for ended in self.ended.values() if ended.ending is None]
 
     def pass_on(self, signum: int) -> None:
         """Hand a signal to each worker that runs."""
@@ -194,7 +221,7 @@ class Workers:
         )
 
     def stop(self, grace_s: float) -> list[Ended]:
-        """SIGTERM, ``grace_s`` later SIGKILL; gives those that ended, the unkillable included."""
+        """SIGTERM and SIGCONT, ``grace_s`` later SIGKILL; gives those that ended, the unkillable included."""
         fresh = self.look()
         for signum, wait_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, KILL_S)):
             self._send(signum)
@@ -208,12 +235,17 @@ class Workers:
         for local_rank, process in self._processes.items():
             if local_rank not in self.ended and process.poll() is None:
                 self._sent[local_rank] = signum.name
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signum)
+                _signal_group(process.pid, signum)
 
     def _give_up_on_the_rest(self) -> list[Ended]:
-        left = [Ended(ref, None, now()) for local, ref in self.refs.items() if local not in self.ended]
-        for ended in left:
-            self.ended[ended.worker.local_rank] = ended
-            print(f"worker pid={ended.worker.pid} did not end after SIGKILL", file=sys.stderr, flush=True)
-        return left
+        left = [local_rank for local_rank in self.refs if local_rank not in self.ended]
+        return [self._give_up_on(local_rank) for local_rank in left]
+
+    def _give_up_on(self, local_rank: int) -> Ended:
+        ref = self.refs[local_rank]
+        ended = Ended(ref, None, now(), _state_of_stuck(ref.pid))
+        self.ended[local_rank] = ended
+        # torch would wait for it for minutes more.
+        self._processes[local_rank].returncode = -signal.SIGKILL
+        print(f"worker pid={ref.pid} state={ended.state} does not end after SIGKILL", file=sys.stderr)
+        return ended

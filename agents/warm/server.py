@@ -1,9 +1,9 @@
 """The warm process: it imports what runners and store keepers need, and forks one for each request.
 
 It is asked over a socket that keeps messages apart, each one JSON object. Request: ``module``, ``command``,
-``folder``, ``mark``, with the descriptors of the log and, for a keeper, of the store's socket. It says
-``ready`` or ``cannot`` once, ``started`` for each request and ``ended`` for each that has ended. When the
-node agent has gone it ends; what it has forked goes on.
+``folder``, ``mark`` and ``variables``, with the descriptors of the log and, for a keeper, of the store's
+socket. It says ``ready`` or ``cannot`` once, ``started`` for each request and ``ended`` for each that has
+ended. When the node agent has gone it ends; what it has forked goes on.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ class Request:
     command: list[str]
     folder: str
     mark: str
+    variables: dict[str, str]
+    """What its environment has besides that of this process, such as its GPUs."""
     fds: tuple[int, ...]
 
 
@@ -166,7 +168,7 @@ def _become(request: Request) -> int:
     os.dup2(log, 2)
     os.close(log)
     os.chdir(request.folder)
-    os.environ[MARK] = request.mark
+    os.environ.update(request.variables | {MARK: request.mark})
     _, boot, *arguments = request.command
     sys.argv = [boot, *arguments]
     sys.orig_argv = list(request.command)

@@ -36,6 +36,18 @@ class StopRunner(Command):
 
 
 @dataclass(frozen=True, kw_only=True)
+class LeaveRunner(Command):
+    """The node leaves the attempt, and the others go on without it: they re-form first, then its workers end.
+
+    SIGTERM to the workers, ``grace_s`` later SIGKILL. Done when no process of the runner is left.
+    """
+
+    kind: Literal["leave_runner"] = "leave_runner"
+    attempt: str
+    grace_s: float = 30.0
+
+
+@dataclass(frozen=True, kw_only=True)
 class KillWorker(Command):
     """Signal one worker, named so that a late click never hits its successor.
 
@@ -52,7 +64,7 @@ class KillWorker(Command):
     signal: str = "SIGKILL"
 
 
-AnyCommand = StartRunner | StopRunner | KillWorker
+AnyCommand = StartRunner | StopRunner | LeaveRunner | KillWorker
 
 
 @dataclass(frozen=True, kw_only=True)

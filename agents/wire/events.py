@@ -125,6 +125,8 @@ class RendezvousJoined(RunnerEvent):
     expected: tuple[str, ...]
     min_nodes: int
     max_nodes: int
+    is_spare: bool = False
+    """The round is full: the node stands by until a place is free. ``joined`` are those in the round."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,6 +146,8 @@ class RendezvousCompleted(RunnerEvent):
     """``HOST:PORT`` of this round's own store."""
     absent: dict[str, str] = field(default_factory=dict)
     """Why an assigned node is not in the round, by its name. The next rounds do not wait for it."""
+    local_world_sizes: tuple[int, ...] = ()
+    """Workers on each of ``nodes``. Empty, as from an older runner: the same number on all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,6 +245,10 @@ class RunnerFinished(RunnerEvent):
     round: int | None = None
     charged: int = 0
     torch_counter: int = 0
+    has_left: bool = False
+    """It was asked to leave the attempt, or left it on a signal: the others go on without this node."""
+    is_infrastructure: bool = False
+    """What ended it was no fault of the job's, such as a lost store host: a new attempt may do better."""
 
 
 # --- records of a store keeper -----------------------------------------------------------
@@ -333,6 +341,8 @@ class CommandEnded(NodeEvent):
 class RunnerAdopted(NodeEvent):
     kind: Literal["runner_adopted"] = "runner_adopted"
     attempt: str
+    incarnation: int = 1
+    """Which of the runners that the node has had in this attempt."""
     pid: int
 
 
@@ -342,6 +352,8 @@ class RunnerSettled(NodeEvent):
 
     kind: Literal["runner_settled"] = "runner_settled"
     attempt: str
+    incarnation: int = 1
+    """Which of the runners that the node has had in this attempt."""
     exit_code: int | None = None
     ended_pids: tuple[int, ...] = ()
     """Processes that the node agent itself had to end."""

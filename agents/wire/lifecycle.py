@@ -140,6 +140,12 @@ class RunnerState:
     reason: str = ""
     died: bool = False
     """It ended without a word; its node agent has written the last record."""
+    has_left: bool = False
+    """It left the attempt, and the others go on."""
+    is_infrastructure: bool = False
+    """What ended it was no fault of the job's."""
+    is_spare: bool = False
+    """It stands by, as the round is full."""
     hosts_store: bool = False
     torch_version: str = ""
     start: str = ""
@@ -180,9 +186,10 @@ def _apply(state: RunnerState, event: AnyRunnerEvent, node: str) -> RunnerState:
             state = replace(state, torch_version=event.torch_version)
             return _move(state, Phase.IDLE, event.at)
         case RendezvousBegun():
-            return replace(_move(state, Phase.RENDEZVOUS, event.at), cause=event.cause, joined=())
+            state = replace(state, cause=event.cause, joined=(), is_spare=False)
+            return _move(state, Phase.RENDEZVOUS, event.at)
         case RendezvousJoined():
-            return replace(state, joined=event.joined, expected=event.expected)
+            return replace(state, joined=event.joined, expected=event.expected, is_spare=event.is_spare)
         case RendezvousCompleted():
             return _formed(state, event, node)
         case WorkersStarting():
@@ -218,6 +225,7 @@ def _formed(state: RunnerState, event: RendezvousCompleted, node: str) -> Runner
         group_rank=event.group_rank,
         nodes=event.nodes,
         joined=event.nodes,
+        is_spare=False,
         workers=(),
         reports_progress=False,
         progress_at=None,
@@ -288,6 +296,9 @@ def _ended(state: RunnerState, event: RunnerFinished) -> RunnerState:
     return replace(
         _move(state, Phase.ENDED, event.at),
         died=event.inferred,
+        has_left=event.has_left,
+        is_infrastructure=event.is_infrastructure,
+        is_spare=False,
         workers=workers,
         outcome=event.outcome,
         reason=event.reason,

@@ -10,7 +10,7 @@ import json
 from datetime import datetime, timezone
 from typing import Any
 
-from .spec import JobSpec, StartMessage
+from .spec import LISTS, JobSpec, StartMessage
 
 
 def now() -> datetime:
@@ -40,7 +40,7 @@ def start_message_from_json(text: str) -> StartMessage:
     """Read back a start message that a node agent wrote with ``to_json``."""
     values = _known(StartMessage, json.loads(text))
     spec = _known(JobSpec, values["spec"])
-    for name in ("args", "preload"):
+    for name in LISTS:
         if name in spec:
             spec[name] = tuple(spec[name])
     values["spec"] = JobSpec(**spec)

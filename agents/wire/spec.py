@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from .endpoint import parse_endpoint
 from .rdzv import BACKENDS, NOT_V2, ConfError, default_port, family, read_rdzv_conf
+from .torchrun import RULES, SIGNALS
 
 _NNODES = re.compile(r"^(\d+)(?::(\d+))?$")
 
@@ -26,9 +27,16 @@ class JobSpec:
     nnodes: str = "1"
     nodes: int | None = None
     """Nodes wanted now, within ``nnodes``. None: as many as are free, up to the maximum."""
-    nproc_per_node: int = 1
+    nproc_per_node: int | str = 1
+    """Workers on each node, or ``gpu``, ``cpu``: as many as it has, or ``auto``: ``gpu`` where it has any."""
+    spares: int = 0
+    """Nodes beyond those wanted: they stand by, and one takes the place of a node that is lost."""
     max_restarts: int = 0
     """Failure restarts each node may spend in one attempt."""
+    max_membership_restarts: int | None = None
+    """Membership restarts that one attempt may take. None: as many as come."""
+    max_relaunches: int = 3
+    """New attempts after one that ended for no fault of the job's, such as a lost store host."""
     standalone: bool = False
     """One node that meets itself on localhost, as ``torchrun --standalone``."""
     rdzv_backend: str = "c10d"
@@ -38,6 +46,9 @@ class JobSpec:
     rdzv_conf: dict[str, str] = field(default_factory=dict)
     script: str | None = None
     module: str | None = None
+    """Instead of a script, as ``python -m``."""
+    no_python: bool = False
+    """The script is a program of its own, which is executed as it is."""
     args: tuple[str, ...] = ()
     env: dict[str, str] = field(default_factory=dict)
     workdir: str | None = None
@@ -46,9 +57,33 @@ class JobSpec:
     start: str = "preload"
     """``preload``: workers fork from a process that has imported ``preload``. ``exec``: each starts anew."""
     preload: tuple[str, ...] = ("torch", "torch.distributed")
+    start_method: str = "spawn"
+    """As in torchrun without ``run_path``: checked, and of no effect. ``start`` is what matters here."""
+    role: str = "default"
     monitor_interval: float = 0.1
     shutdown_timeout: float = 30.0
     """Seconds between SIGTERM and SIGKILL when workers are asked to stop."""
+    exit_barrier_timeout: float | None = None
+    """Seconds that a node that is done waits for the others. None: as long as they run."""
+    signals_to_handle: str = SIGNALS
+    event_log_handler: str = "null"
+    redirects: str = "0"
+    """Checked, and of no effect: both streams of every rank go into files of their own anyway."""
+    tee: str = "0"
+    """Streams that are copied to the runner's log too, each line with a prefix."""
+    local_ranks_filter: str = ""
+    """The local ranks of which ``tee`` copies anything. Empty: all."""
+    log_line_prefix_template: str | None = None
+    duplicate_stdout_filters: tuple[str, ...] = ()
+    """Lines of what ``tee`` copies that hold one of these texts are copied to a file of the round, too."""
+    duplicate_stderr_filters: tuple[str, ...] = ()
+    virtual_local_rank: bool = False
+    """Each worker sees its own GPU alone, and has ``LOCAL_RANK`` 0."""
+    numa_binding: str | None = None
+
+
+LISTS = ("args", "preload", "duplicate_stdout_filters", "duplicate_stderr_filters")
+"""Fields of a spec that JSON has as lists."""
 
 
 def parse_nnodes(text: str) -> tuple[int, int]:
@@ -87,33 +122,49 @@ def check_spec(spec: JobSpec) -> None:
             "nodes",
             f"nodes is {spec.nodes}, outside nnodes {spec.nnodes}. Ask for {low} to {high} nodes.",
         )
-    if spec.nproc_per_node < 1:
-        raise SpecError(
-            "nproc_per_node",
-            f"nproc_per_node is {spec.nproc_per_node}. At least one worker per node is needed.",
-        )
-    if spec.max_restarts < 0:
-        raise SpecError("max_restarts", f"max_restarts is {spec.max_restarts}. Write 0 or more.")
+    _check_counts(spec)
+    _check_rules(spec)
+    _check_script(spec)
+    _check_rendezvous(spec)
+    _check_start(spec)
+
+
+def _check_rules(spec: JobSpec) -> None:
+    for name, rule in RULES.items():
+        value = getattr(spec, name)
+        if not rule.allows(value):
+            raise SpecError(name, f"{name} is {value!r}. {rule.advice}")
+
+
+def _check_script(spec: JobSpec) -> None:
+    if spec.no_python and spec.module:
+        raise SpecError("no_python", "A module needs Python. Leave out no_python, or the module.")
     if bool(spec.script) == bool(spec.module):
         raise SpecError("script", "Give either a script or a module to run, not both and not neither.")
-    if spec.script and not spec.script.startswith("/") and not spec.workdir:
+    if spec.script and _is_relative(spec) and not spec.workdir:
         raise SpecError(
             "script",
             f"script is {spec.script!r}, a relative path, and no workdir is given. "
             "Write an absolute path as it is on the nodes, or give a workdir.",
         )
-    _check_rendezvous(spec)
-    _check_start(spec)
-    if spec.shutdown_timeout <= 0:
-        raise SpecError(
-            "shutdown_timeout",
-            f"shutdown_timeout is {spec.shutdown_timeout}. Write the seconds to wait, above 0.",
-        )
-    if spec.monitor_interval <= 0:
-        raise SpecError(
-            "monitor_interval",
-            f"monitor_interval is {spec.monitor_interval}. Write the seconds between looks, above 0.",
-        )
+
+
+def _is_relative(spec: JobSpec) -> bool:
+    """A bare name of a program is looked for in PATH instead."""
+    script = spec.script or ""
+    return not script.startswith("/") and not is_bare_name(spec)
+
+
+def is_bare_name(spec: JobSpec) -> bool:
+    """Whether the script is a program that is looked for in PATH."""
+    return spec.no_python and "/" not in (spec.script or "/")
+
+
+def _check_counts(spec: JobSpec) -> None:
+    for name in ("spares", "max_restarts", "max_membership_restarts", "max_relaunches"):
+        count = getattr(spec, name)
+        if count is not None and count < 0:
+            raise SpecError(name, f"{name} is {count}. Write 0 or more.")
 
 
 def _check_rendezvous(spec: JobSpec) -> None:
@@ -187,14 +238,41 @@ def _check_fixed(spec: JobSpec) -> None:
 def _check_start(spec: JobSpec) -> None:
     if spec.start not in ("preload", "exec"):
         raise SpecError("start", f"start is {spec.start!r}. Write preload or exec.")
+    _check_forking(spec)
     for name in spec.preload:
         if not all(part.isidentifier() for part in name.split(".")):
             raise SpecError("preload", f"preload has {name!r}. Write names of Python modules, such as torch.")
 
 
+def _check_forking(spec: JobSpec) -> None:
+    """What a worker has only when its command is executed."""
+    if spec.start == "exec":
+        return
+    if spec.no_python:
+        raise SpecError(
+            "start", "no_python runs a program that Python cannot fork from itself. Write start: exec."
+        )
+    if spec.numa_binding:
+        raise SpecError(
+            "start", "numa_binding puts numactl in front of a worker's command. Write start: exec."
+        )
+
+
 def slots_needed(spec: JobSpec) -> int:
-    """Worker slots that one node of this job occupies."""
-    return spec.nproc_per_node
+    """Worker slots that one node of this job occupies; at least, where that depends on the node."""
+    return spec.nproc_per_node if isinstance(spec.nproc_per_node, int) else 1
+
+
+def nproc_on(spec: JobSpec, cpus: int, gpus: int) -> int:
+    """Workers of this job on a node with so many devices. 0: it has none of those that are asked for."""
+    match spec.nproc_per_node:
+        case "cpu":
+            return cpus
+        case "gpu":
+            return gpus
+        case "auto":
+            return gpus or cpus
+    return slots_needed(spec)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,4 +298,13 @@ class StartMessage:
     """The address under which the other nodes reach this one."""
     spent: int = 0
     """Failure restarts this node has already spent in this attempt."""
+    nproc: int = 0
+    """Workers on this node. 0, as from an older hub: what the spec says."""
+    incarnation: int = 1
+    """Tells the runners apart that this node has had in this attempt, one after the other."""
     spec: JobSpec
+
+
+def workers_on(message: StartMessage) -> int:
+    """How many workers the runner starts."""
+    return message.nproc or slots_needed(message.spec)

@@ -65,7 +65,7 @@ def node_source(node: str, journal_id: str) -> str:
 
 
 def runner_source(attempt: str, node: str, incarnation: int) -> str:
-    """Source name of one runner's journal. ``incarnation`` tells runners of one bundle apart."""
+    """Source name of one runner's journal. ``incarnation`` tells apart those of one node in one attempt."""
     return f"run/{attempt}/{node}/{incarnation}"
 
 

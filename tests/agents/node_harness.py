@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import uuid
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -71,7 +72,7 @@ class Agent:
         redis_url: str,
         name: str,
         data: Path,
-        slots: int = 2,
+        slots: int | None = 2,
         entry: Path = STAND_IN,
         log: Path | None = None,
         flags: tuple[str, ...] = (),
@@ -80,8 +81,8 @@ class Agent:
         self.name = name
         self.data = data
         self._command = [sys.executable, str(entry), "--redis-url", redis_url, "--name", name]
-        self._command += ["--data", str(data), "--slots", str(slots), "--address", "127.0.0.1"]
-        self._command += [*flags, "--warm", "on" if warm else "off"]
+        self._command += ["--data", str(data), "--address", "127.0.0.1", "--warm", "on" if warm else "off"]
+        self._command += [*flags, *([] if slots is None else ["--slots", str(slots)])]
         self.log = log or data.with_name(f"{data.name}.log")
         self.start()
 
@@ -103,8 +104,8 @@ class Agent:
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(10)
 
-    def bundle(self, attempt: str) -> Bundle:
-        return bundle_of(Bundle, self.data, attempt)
+    def bundle(self, attempt: str, incarnation: int = 1) -> Bundle:
+        return bundle_of(Bundle, self.data, attempt, incarnation)
 
     def keeper(self, attempt: str) -> KeeperBundle:
         """The bundle of the attempt's store keeper."""
@@ -180,13 +181,19 @@ class Hub:
         assert answer is not None, "the request was not answered"
         return read_answer(answer[1])
 
-    def worker(self, attempt: str) -> ProcessRef:
-        found = self.wait_for("workers_started", attempt=attempt)["workers"][0]
+    def worker(self, attempt: str, round_number: int = 1) -> ProcessRef:
+        found = self.wait_for("workers_started", attempt=attempt, round=round_number)["workers"][0]
         return ProcessRef(found["pid"], found["start_time"], procs.boot_id())
 
 
 def new_id() -> str:
     return uuid.uuid4().hex[:12]
+
+
+def incarnate(command: StartRunner, incarnation: int, **changes: Any) -> StartRunner:
+    """The start of a later runner of the same attempt on the same node."""
+    message = replace(command.message, incarnation=incarnation, **changes)
+    return replace(command, id=new_id(), message=message)
 
 
 def start_command(node: str, *args: str, deadline_s: float = 30.0, **spec: Any) -> StartRunner:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -24,6 +25,9 @@ from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 MINIMAL = str(ROOT / "examples" / "minimal.py")
+
+PATIENCE_S = 90.0
+"""Importing torch takes that long on a machine that is busy enough."""
 
 Record = dict[str, Any]
 Env = dict[str, str]
@@ -61,7 +65,7 @@ class Process:
         found = [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
         return [record for record in found if not kinds or record["kind"] in kinds]
 
-    def wait_for(self, kind: str, timeout_s: float = 30.0, **fields: Any) -> Record:
+    def wait_for(self, kind: str, timeout_s: float = PATIENCE_S, **fields: Any) -> Record:
         """The first record of that kind with those fields."""
 
         def found() -> list[Record]:
@@ -78,7 +82,7 @@ class Process:
             said = "\n".join(json.dumps(record) for record in self.records()[-12:])
             raise AssertionError(f"{error}\n{said}\n{self.bundle.own_log.read_text()[-3000:]}") from None
 
-    def finish(self, timeout_s: float = 40.0) -> Record:
+    def finish(self, timeout_s: float = PATIENCE_S) -> Record:
         """Wait for the end; the last record, which must be the last."""
         record = self.wait_for(LAST[type(self.bundle)].kind, timeout_s)
         self.process.wait(timeout_s)
@@ -114,7 +118,7 @@ class Runner(Process):
                 if record["round"] == round_number and any(rank["step"] > beyond for rank in record["ranks"])
             ]
 
-        return self._wait(found, 30.0, f"step beyond {beyond} of round {round_number}")
+        return self._wait(found, PATIENCE_S, f"step beyond {beyond} of round {round_number}")
 
     def workers(self, round_number: int) -> dict[int, ProcessRef]:
         """By global rank."""
@@ -127,6 +131,32 @@ class Runner(Process):
 
     def marked(self) -> list[ProcessRef]:
         return [ref for ref in find_marked(self.bundle.mark) if ref != self.ref]
+
+    def stop(self) -> None:
+        """As the node agent does when the attempt is to end for all."""
+        self.bundle.write_stopping(command="c1", by="anna", why="")
+        self.process.terminate()
+
+    def leave(self) -> None:
+        """As the node agent does when this node alone is to leave."""
+        self.bundle.write_stopping(command="c1", by="anna", why="", leave=True)
+        self.process.terminate()
+
+    def signal_all(self, signum: int) -> None:
+        """To the runner and everything that it has started, at once."""
+        for ref in (self.ref, *self.marked()):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(ref.pid, signum)
+
+    def lose(self) -> None:
+        """Its node is gone from one moment to the next."""
+        self.signal_all(signal.SIGKILL)
+        self.process.wait(10)
+
+    def rounds(self) -> list[tuple[Any, ...]]:
+        """Of each round: its number, nodes, cause, and who was charged."""
+        formed = self.records("rendezvous_completed")
+        return [(one["round"], one["nodes"], one["cause"], one["charged"]) for one in formed]
 
 
 class Attempt:
@@ -176,14 +206,16 @@ class Attempt:
         self._message = message
         return [self.start_on(node, env) for node in nodes]
 
-    def start_on(self, node: str, env: Env | None = None) -> Runner:
+    def start_on(self, node: str, env: Env | None = None, **changes: Any) -> Runner:
         """A runner more for the attempt that ``start`` began, or one in the place of one that has gone."""
         message = self._message
         hosts = node == message.node and message.hosts_store
-        bundle = Bundle(self._folder / node / message.attempt)
-        bundle.create(replace(message, node=node, hosts_store=hosts))
-        self.runners[node] = Runner(bundle, env or {})
-        return self.runners[node]
+        message = replace(message, node=node, hosts_store=hosts, **changes)
+        number = "" if message.incarnation == 1 else f"~{message.incarnation}"
+        bundle = Bundle(self._folder / node / f"{message.attempt}{number}")
+        bundle.create(message)
+        self.runners[f"{node}{number}"] = Runner(bundle, env or {})
+        return self.runners[f"{node}{number}"]
 
     def __exit__(
         self,

@@ -3,7 +3,7 @@
 Where it is the store host, it stays connected to the keeper until it ends.
 
 ``spec.args`` tells what else: ``progress N`` records N times, ``torn`` leaves half a line,
-``die`` ends at once with status 3, ``deaf`` ignores SIGTERM.
+``die`` ends at once with status 3, ``deaf`` ignores SIGTERM. The round has the number of the incarnation.
 """
 
 from __future__ import annotations
@@ -75,12 +75,12 @@ def main() -> None:
     ref = procs.ref_of_child(worker.pid)
     journal.record(
         WorkersStarted,
-        round=1,
+        round=bundle.incarnation,
         workers=(WorkerRef(rank=0, local_rank=0, pid=ref.pid, start_time=ref.start_time),),
     )
     if "progress" in args:
         for step in range(int(args[args.index("progress") + 1])):
-            journal.record(Progress, round=1, ranks=(RankProgress(rank=0, step=step),))
+            journal.record(Progress, round=bundle.incarnation, ranks=(RankProgress(rank=0, step=step),))
     if "torn" in args:
         with bundle.journal.open("a") as file:
             file.write('{"kind":"progress","se')
@@ -93,7 +93,9 @@ def main() -> None:
     worker.wait()
     if store is not None:
         store.close()
-    journal.record(RunnerFinished, outcome="stopped", reason="The stand-in was asked to stop.")
+    is_leaving = bundle.is_leaving()
+    reason = f"The stand-in was asked to {'leave' if is_leaving else 'stop'}."
+    journal.record(RunnerFinished, outcome="stopped", reason=reason, has_left=is_leaving)
 
 
 main()

@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from agents.bundle import Bundle, find_bundle, list_bundles, read_json, write_aside
+from agents.bundle import (
+    Bundle,
+    bundle_of,
+    find_bundle,
+    find_bundles,
+    list_bundles,
+    read_json,
+    write_aside,
+)
 from agents.procs import ProcessRef
 from agents.wire.spec import JobSpec, StartMessage
 
@@ -48,6 +56,34 @@ def test_what_was_written_is_found_again(bundle: Bundle) -> None:
     assert again.source() == "run/a-1/node-a/1"
 
 
+def test_a_later_runner_has_a_bundle_a_mark_and_a_journal_of_its_own(bundle: Bundle, tmp_path: Path) -> None:
+    later = bundle_of(Bundle, tmp_path, "a-1", 2)
+    assert (later.attempt, later.incarnation, bundle.incarnation) == ("a-1", 2, 1)
+    assert [found.folder for found in find_bundles(tmp_path, "a-1")] == [bundle.folder]
+    later.create(replace(MESSAGE, incarnation=2))
+    assert (later.mark, later.source()) == ("a-1~2/node-a", "run/a-1/node-a/2")
+    assert later.folder.parent == bundle.folder.parent
+
+
+def test_the_newest_runner_of_an_attempt_is_found_first(bundle: Bundle, tmp_path: Path) -> None:
+    for number in (2, 10, 9):
+        bundle_of(Bundle, tmp_path, "a-1", number).create(replace(MESSAGE, incarnation=number))
+    bundle_of(Bundle, tmp_path, "a-10").create(replace(MESSAGE, attempt="a-10"))
+    assert [found.incarnation for found in find_bundles(tmp_path, "a-1")] == [10, 9, 2, 1]
+    newest = find_bundle(tmp_path, "a-1")
+    assert newest is not None
+    assert newest.incarnation == 10
+    assert len(list_bundles(tmp_path)) == 5
+
+
+def test_a_note_to_leave_is_told_from_a_stop(bundle: Bundle) -> None:
+    assert not bundle.is_leaving()
+    bundle.write_stopping(command="c-1", leave=True)
+    assert bundle.is_leaving()
+    bundle.write_stopping(command="c-2")
+    assert not bundle.is_leaving()
+
+
 def test_a_new_bundle_has_no_runner_and_nothing_acknowledged(bundle: Bundle) -> None:
     assert bundle.process() is None
     assert bundle.acked() == 0
@@ -73,7 +109,7 @@ def test_folders_without_a_start_message_are_no_bundles(bundle: Bundle, tmp_path
     assert [found.attempt for found in list_bundles(tmp_path)] == ["a-1"]
 
 
-@pytest.mark.parametrize("attempt", ["", ".", "..", "../bundles/a-1", "/etc", "a-2", "a-1\0"])
+@pytest.mark.parametrize("attempt", ["", ".", "..", "../bundles/a-1", "/etc", "a-2", "a-1\0", "a-1~1"])
 def test_no_name_leads_out_of_the_folder(attempt: str, bundle: Bundle, tmp_path: Path) -> None:
     assert find_bundle(tmp_path, attempt) is None
     found = find_bundle(tmp_path, "a-1")

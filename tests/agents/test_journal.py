@@ -80,6 +80,26 @@ def test_a_line_that_cannot_be_read_keeps_its_place(path: Path) -> None:
     assert write(path, 1).last_seq == 3
 
 
+@pytest.mark.parametrize(
+    ("content", "last_seq", "cut_bytes"),
+    [
+        (b"", 0, 0),
+        (b"torn", 0, 4),
+        (b"x\ny\n", 2, 0),
+        (b'{"seq":7}\nx\ny\n{"seq', 9, 5),
+        (b'\n\n{"seq":3}\n', 3, 0),
+        (b'{"seq":3}\n\n', 4, 0),
+    ],
+)
+def test_the_last_number_counts_lines_that_cannot_be_read(
+    content: bytes, last_seq: int, cut_bytes: int, path: Path
+) -> None:
+    path.write_bytes(content)
+    mended = repair(path)
+    assert (mended.last_seq, mended.cut_bytes) == (last_seq, cut_bytes)
+    assert path.read_bytes() == content[: len(content) - cut_bytes]
+
+
 def test_a_journal_longer_than_one_read_is_read_in_parts(path: Path) -> None:
     write(path, 50)
     found: list[int | None] = []

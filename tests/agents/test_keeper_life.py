@@ -68,14 +68,17 @@ def test_a_lost_keeper_ends_every_runner_and_its_node_is_named(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("script", "outcome"), [("print('done')\n", "succeeded"), ("raise ValueError('no')\n", "failed")]
+    ("script", "outcome", "others"),
+    [("print('done')\n", "succeeded", "succeeded"), ("raise ValueError('no')\n", "failed", "stopped")],
 )
-def test_it_goes_with_the_last_runner(tmp_path: Path, script: str, outcome: str) -> None:
+def test_it_goes_with_the_last_runner(tmp_path: Path, script: str, outcome: str, others: str) -> None:
     with Attempt(
         tmp_path, nnodes="2", nproc_per_node=1, max_restarts=0, script=write_script(tmp_path, script)
     ) as attempt:
         runners = attempt.start("node-a", "node-b")
-        assert [runner.finish()["outcome"] for runner in runners] == [outcome, outcome]
+        outcomes = {runner.finish()["outcome"] for runner in runners}
+        assert outcome in outcomes
+        assert outcomes <= {outcome, others}
         keeper = keeper_of(attempt)
         last = keeper.finish(15)
         assert (last["outcome"], last["inferred"]) == ("ended", False)

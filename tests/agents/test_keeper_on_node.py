@@ -267,7 +267,7 @@ def test_the_keeper_of_a_runner_that_could_not_be_started_goes(agent: Agent, hub
     require_gone(agent, command.message.attempt)
 
 
-def test_the_keeper_of_a_killed_runner_that_was_the_only_one_goes_soon(
+def test_the_keeper_of_a_killed_runner_waits_for_the_next_one_until_the_attempt_is_stopped(
     valkey: Valkey, real: Agent, tmp_path: Path
 ) -> None:
     hub = Hub(valkey.redis, real.name)
@@ -276,6 +276,11 @@ def test_the_keeper_of_a_killed_runner_that_was_the_only_one_goes_soon(
     runner = real.bundle(attempt).process()
     assert runner is not None
     procs.send_signal(runner, signal.SIGKILL)
+    hub.wait_for("runner_settled", attempt=attempt)
+    assert real.keeper(attempt).stopping() is None
+    assert procs.is_alive(keeper_process(real, attempt))
+    ended = hub.carry_out(StopRunner(id=new_id(), attempt=attempt, grace_s=10))
+    assert ended["reason"].endswith("Its store keeper ends once no other node needs it.")
     finished = hub.wait_for("keeper_finished", attempt=attempt)
     assert (finished["outcome"], finished["inferred"]) == ("ended", False)
     assert finished["reason"] == "the attempt is over, and no runner is left"

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
 from agents.node import cli
-from agents.node.config import read_config
+from agents.node.config import ConfigError, read_config
+from agents.node.daemon import count_slots
+from agents.node.probes import gpus
+from agents.wire.events import Gpu
 
+GPU = Gpu(index=0, name="made up", memory_bytes=1, uuid="GPU-0")
 GOOD = ["--redis-url", "redis://h:1", "--name", "n", "--data", "/tmp/d", "--slots", "2"]
 
 
@@ -39,8 +44,26 @@ def test_the_redis_url_may_come_from_a_file(tmp_path: Path) -> None:
     assert config.redis_url == "redis://:word@h:1"
 
 
-def test_one_slot_for_each_gpu_may_be_asked_for() -> None:
-    assert read_config([*GOOD, "--slots", "gpus"], {}).slots is None
+def without_slots() -> list[str]:
+    return GOOD[:-2]
+
+
+def test_slots_are_the_gpus_or_where_there_are_none_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = read_config(without_slots(), {})
+    monkeypatch.setattr(gpus, "find_gpus", lambda: ((GPU, GPU, GPU), "none"))
+    assert count_slots(config) == 3
+    monkeypatch.setattr(gpus, "find_gpus", lambda: ((), "none"))
+    assert count_slots(config) == len(os.sched_getaffinity(0))
+    assert count_slots(read_config(GOOD, {})) == 2
+
+
+def test_one_slot_for_each_gpu_may_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = read_config([*GOOD, "--slots", "gpus"], {})
+    monkeypatch.setattr(gpus, "find_gpus", lambda: ((GPU, GPU), "none"))
+    assert count_slots(config) == 2
+    monkeypatch.setattr(gpus, "find_gpus", lambda: ((), "none"))
+    with pytest.raises(ConfigError, match="the GPUs of this machine are: none"):
+        count_slots(config)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from typing import Any
 
@@ -41,6 +42,15 @@ def test_another_signal_is_done_when_sent(attempt: str, hub: Hub) -> None:
     ended = hub.carry_out(kill_command(attempt, worker, signal="SIGSTOP"))
     assert ended["outcome"] == "done"
     wait_until(lambda: procs.state_of(worker.pid) == "T", what="the worker to stand still")
+
+
+def test_a_worker_that_stands_still_is_ended_by_any_signal_that_ends(attempt: str, hub: Hub) -> None:
+    worker = hub.worker(attempt)
+    os.kill(worker.pid, signal.SIGSTOP)
+    wait_until(lambda: procs.state_of(worker.pid) == "T", what="the worker to stand still")
+    ended = hub.carry_out(kill_command(attempt, worker, signal="SIGABRT"))
+    assert ended["outcome"] == "done", ended
+    assert not procs.is_alive(worker)
 
 
 def test_a_worker_that_has_been_replaced_is_not_signalled(attempt: str, hub: Hub) -> None:

@@ -85,7 +85,7 @@ def test_a_stop_is_done_when_nothing_is_left(agent: Agent, hub: Hub) -> None:
 
 def test_a_stop_that_is_not_heard_ends_in_sigkill(agent: Agent, hub: Hub) -> None:
     attempt = start_with_grandchild(agent, hub, "deaf")
-    ended = hub.carry_out(StopRunner(id=new_id(), attempt=attempt, grace_s=-4.5))
+    ended = hub.carry_out(StopRunner(id=new_id(), attempt=attempt, grace_s=0))
     assert ended["outcome"] == "done"
     assert "had to be killed (SIGKILL)" in ended["reason"]
     assert len(ended["evidence"]["ended_pids"].split()) == 2
@@ -121,6 +121,7 @@ def test_processes_that_do_not_end_are_named_and_waited_for(tmp_path: Path) -> N
         (Ending(node="a", exit_code=-9), "failed", "The runner on a was killed (SIGKILL)."),
         (Ending(node="a", exit_code=None), "unknown", "exit status not known"),
         (Ending(node="a", exit_code=-15, stop_asked=True), "stopped", "was stopped"),
+        (Ending(node="a", exit_code=-9, stop_asked=True, leave_asked=True), "stopped", "asked to leave"),
         (Ending(node="a", exit_code=2, last_words="no torch"), "failed", "Its last words: no torch"),
         (Ending(node="a", exit_code=None, was_started=False), "failed", "was never started"),
     ],
@@ -139,7 +140,7 @@ ctypes.CDLL(None).syscall(60 if platform.machine() == "x86_64" else 93, 0)
 
 def test_a_child_runs_until_its_last_thread_has_gone_and_its_status_is_known(tmp_path: Path) -> None:
     process = subprocess.Popen([sys.executable, "-c", LOSES_ITS_MAIN_THREAD])
-    run = Run(Bundle(tmp_path), 0, procs.ref_of_child(process.pid), process)
+    run = Run(Bundle(tmp_path), ref=procs.ref_of_child(process.pid), process=process)
     try:
         wait_until(lambda: procs.state_of(process.pid) == "Z", what="the main thread to end")
         assert run.is_running()

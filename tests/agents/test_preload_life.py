@@ -38,6 +38,12 @@ pathlib.Path(__file__).with_name("importing").touch()
 time.sleep(600)
 """
 
+WAITS_FOR_GO = """
+import pathlib, time
+while not pathlib.Path(__file__).with_name("go").exists():
+    time.sleep(0.02)
+"""
+
 
 def fork_server(runner: Runner) -> ProcessRef | None:
     """The child of the runner that is none of its workers."""
@@ -205,3 +211,24 @@ def test_one_that_cannot_be_started_leaves_nothing_open(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         Halted(what, tmp_path)
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_it_is_ready_once_all_is_imported(tmp_path: Path) -> None:
+    spec = spec_of(tmp_path, "", preload=("slow",))
+    (tmp_path / "job" / "slow.py").write_text(WAITS_FOR_GO)
+    way = Way("preload", tmp_path, spec)
+    assert way.server is not None
+    assert (way.server.has_begun, way.server.wait_ready(0.2)) == (False, False)
+    (tmp_path / "job" / "go").touch()
+    assert way.server.wait_ready(60)
+    assert way.run().code == 0
+    way.end()
+
+
+def test_one_that_dies_of_a_module_is_never_ready(tmp_path: Path) -> None:
+    spec = spec_of(tmp_path, "", preload=("broken",))
+    (tmp_path / "job" / "broken.py").write_text(DIES_WHILE_IMPORTED)
+    way = Way("preload", tmp_path, spec)
+    assert way.server is not None
+    assert not way.server.wait_ready(60)
+    way.end()

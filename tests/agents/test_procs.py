@@ -67,6 +67,17 @@ def test_a_process_that_does_not_go_is_given_back(mark: str) -> None:
     assert procs.wait_gone([ref], 0.05) == [ref]
 
 
+def test_who_stands_still_is_asked_to_end_all_the_same(mark: str) -> None:
+    child = start(mark)
+    ref = procs.ref_of_child(child.pid)
+    child.send_signal(signal.SIGSTOP)
+    wait_until(lambda: procs.state_of(child.pid) == "T", what="it to stand still")
+    assert procs.ask_to_end(ref)
+    assert procs.wait_gone([ref], 20) == []
+    assert child.wait() == -signal.SIGTERM
+    assert not procs.ask_to_end(ref)
+
+
 def test_marked_processes_are_found_in_whatever_session_they_are(mark: str) -> None:
     start(mark, sys.executable, "-S", "-c", FORKS_AWAY)
     found = wait_until(lambda: len(procs.find_marked(mark)) == 2 and procs.find_marked(mark), what="both")

@@ -11,11 +11,15 @@ import pytest
 from agents.runner.budget import (
     Standing,
     claim_of,
+    informed,
     is_overspent,
+    membership_restarts,
     must_give_up,
     settle,
+    settled_to_json,
     standing_from_json,
     standing_to_json,
+    why_too_many,
 )
 from agents.wire.events import Claim, ExitRole
 
@@ -116,9 +120,54 @@ def test_a_claim_names_the_ranks_it_is_about(
     assert (made.role, made.ranks) == (role, ranks)
 
 
+def test_rounds_and_charges_go_on_when_all_who_took_part_have_gone() -> None:
+    before = settle([standing("a", claim("a", "cause"), 4, b=1), standing("b", None, 4)])
+    new = informed(Standing(node="c", round=0, spent={"b": 2}), settled_to_json(before))
+    after = settle([new, Standing(node="d", round=0)])
+    assert (after.round, after.cause, after.charged) == (6, "membership", None)
+    assert after.spent == {"a": 1, "b": 2}
+    assert informed(new, "") == new
+
+
+def test_what_is_behind_the_last_round_changes_nothing() -> None:
+    late = settle([standing("a", None, 3)])
+    settlement = settle([informed(standing("a", claim("a", "cause"), 5), settled_to_json(late))])
+    assert (settlement.round, settlement.charged) == (6, "a")
+
+
+@pytest.mark.parametrize(
+    ("rounds", "spent", "restarts"), [(1, {}, 0), (2, {}, 1), (2, {"a": 1}, 0), (6, {"a": 1, "b": 2}, 2)]
+)
+def test_membership_restarts_are_the_rounds_that_no_failure_began(
+    rounds: int, spent: dict[str, int], restarts: int
+) -> None:
+    settlement = settle([Standing(node="a", round=rounds - 1, spent=spent)])
+    assert membership_restarts(settlement) == restarts
+
+
+def test_one_membership_restart_beyond_the_limit_is_one_too_many() -> None:
+    third = settle([standing("a", None, 3)])
+    assert why_too_many(third, None) is None
+    assert why_too_many(third, 3) is None
+    too_many = why_too_many(third, 2)
+    assert too_many is not None
+    assert "Round 4 would be a membership restart" in too_many
+    assert "no more than 2 in one attempt" in too_many
+    none = why_too_many(settle([standing("a", None, 1)]), 0)
+    assert none is not None
+    assert "allows none in one attempt" in none
+    assert why_too_many(settle([standing("a", claim("a", "cause"), 9)]), 0) is None
+
+
 def test_a_standing_survives_the_store() -> None:
     before = Standing(
-        node="a", round=2, spent={"a": 1}, claim=claim("a", "cause"), store="[::1]:4000", members=("a",)
+        node="a",
+        round=2,
+        spent={"a": 1},
+        claim=claim("a", "cause"),
+        store="[::1]:4000",
+        members=("a",),
+        workers=2,
     )
     assert standing_from_json(standing_to_json(before)) == before
     assert standing_from_json(b'{"node":"a","round":0,"news":1}') == Standing(node="a", round=0)

@@ -29,6 +29,39 @@ while not os.path.exists(os.path.join(os.path.dirname(__file__), "done")):
     time.sleep(0.05)
 """
 
+EARLY = """
+import os, time
+import regroup_report
+step = 0
+while os.environ["RANK"] == "1" and not os.path.exists(os.path.join(os.path.dirname(__file__), "done")):
+    step += 1
+    regroup_report.step(step)
+    time.sleep(0.05)
+"""
+
+
+def test_a_node_that_is_done_waits_as_long_as_the_others_run(tmp_path: Path) -> None:
+    spec = {"script": write_script(tmp_path, EARLY), "preload": ()}
+    with Attempt(tmp_path, nnodes="2", nproc_per_node=1, **spec) as attempt:
+        a, b = attempt.start("node-a", "node-b")
+        a.wait_for("workers_finished")
+        b.wait_for_step(1, beyond=b.wait_for_step(1)["ranks"][0]["step"] + 40)
+        assert a.records("runner_finished", "restart_begun") == []
+        (tmp_path / "done").touch()
+        assert (a.finish()["outcome"], b.finish()["outcome"]) == ("succeeded", "succeeded")
+
+
+def test_a_node_that_waits_no_longer_for_the_others_disturbs_nobody(tmp_path: Path) -> None:
+    spec = {"script": write_script(tmp_path, EARLY), "preload": (), "exit_barrier_timeout": 0.5}
+    with Attempt(tmp_path, nnodes="2", nproc_per_node=1, **spec) as attempt:
+        a, b = attempt.start("node-a", "node-b")
+        left = a.finish()
+        assert (left["outcome"], "waited for for 0.5 s" in left["reason"]) == ("succeeded", True)
+        b.wait_for_step(1, beyond=b.wait_for_step(1)["ranks"][0]["step"] + 40)
+        assert b.records("runner_finished", "restart_begun") == []
+        (tmp_path / "done").touch()
+        assert b.finish()["outcome"] == "succeeded"
+
 
 def test_the_grace_of_the_job_holds_on_restarts_too(tmp_path: Path) -> None:
     with Attempt(tmp_path, shutdown_timeout=1.0, script=write_script(tmp_path, DEAF)) as attempt:

@@ -28,7 +28,49 @@ KILLED = -signal.SIGKILL
         (Ending(code=0), "finished", "exited with code 0"),
         (Ending(code=KILLED), "cause", "killed by SIGKILL"),
         (Ending(code=-11), "cause", "killed by SIGSEGV, a segmentation fault"),
-        (Ending(code=-15), "cause", "killed by SIGTERM"),
+        (Ending(code=-15), "cause", "killed by SIGTERM: somebody other than its runner sent it"),
+        (Ending(code=-6), "cause", "killed by SIGABRT, the process aborted itself"),
+        (
+            Ending(code=-1),
+            "cause",
+            "killed by SIGHUP: its terminal or session was closed (a script that is to outlive that ignores "
+            "SIGHUP)",
+        ),
+        (
+            Ending(code=-12),
+            "cause",
+            "killed by SIGUSR2: it did not handle the preemption notice (a handler for SIGUSR2 in the script "
+            "can save a checkpoint)",
+        ),
+        (
+            Ending(code=143, last_line="terminated"),
+            "cause",
+            "exited with code 143 (what a shell says for SIGTERM); the last line of its stderr: terminated",
+        ),
+        (
+            Ending(code=139),
+            "cause",
+            "exited with code 139 (what a shell says for SIGSEGV, a segmentation fault) and wrote nothing to "
+            "stderr",
+        ),
+        (
+            Ending(code=134, last_line="double free"),
+            "cause",
+            "exited with code 134 (what a shell says for SIGABRT, the process aborted itself); the last line "
+            "of its stderr: double free",
+        ),
+        (
+            Ending(code=127, last_line="train.sh: 3: pyton: not found"),
+            "cause",
+            "exited with code 127 (what a shell says of a command that it does not find); the last line of "
+            "its stderr: train.sh: 3: pyton: not found",
+        ),
+        (
+            Ending(code=135),
+            "cause",
+            "exited with code 135 (what a shell says for SIGBUS, a memory access that cannot be served, "
+            "often a full /dev/shm) and wrote nothing to stderr",
+        ),
         (Ending(code=-15, stopped_by="SIGTERM"), "stopped", "stopped by the runner (SIGTERM)"),
         (Ending(code=0, stopped_by="SIGTERM"), "stopped", "stopped by the runner (SIGTERM)"),
         (Ending(code=KILLED, stopped_by="SIGKILL"), "stopped", "stopped by the runner (SIGKILL)"),
@@ -96,3 +138,8 @@ def test_a_process_that_nccl_aborts_for_a_lost_peer_is_not_a_cause() -> None:
 def test_a_store_error_is_known_by_its_type() -> None:
     error = WorkerError(type="torch.distributed.DistStoreError", message="wait timeout", read_from="stderr")
     assert role_of(Ending(code=1, error=error)) == "peer_lost"
+
+
+def test_no_code_alone_is_called_a_lack_of_memory() -> None:
+    codes = [*range(256), *(-number for number in range(1, 65))]
+    assert not [code for code in codes if "out of memory" in say(Ending(code=code, last_line="Killed"))]

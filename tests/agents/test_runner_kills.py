@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.agents.runner_harness import ROOT, Attempt, Runner
+from tests.agents.runner_harness import ROOT, Attempt, Runner, write_script
 
 KILLS = 5
+LONG_S = 300.0
+"""A grace that no test waits for."""
+DEAF = """
+import signal, time
+import regroup_report
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+for step in range(1, 100_000):
+    regroup_report.step(step)
+    time.sleep(0.05)
+"""
 
 
 def charged(runner: Runner) -> list[str | None]:
@@ -70,3 +80,19 @@ def test_the_step_goes_on_from_the_newest_checkpoint(tmp_path: Path) -> None:
         steps = [rank["step"] for record in first if record["round"] == 2 for rank in record["ranks"]]
         assert (min(steps) > resumed["step"], max(steps)) == (True, 40)
         assert runner.records("checkpoint_saved")[-1]["step"] == 40
+
+
+def test_without_a_restart_left_the_job_ends_everywhere_however_long_its_grace(tmp_path: Path) -> None:
+    spec = {"script": write_script(tmp_path, DEAF), "max_restarts": 0, "shutdown_timeout": LONG_S}
+    with Attempt(tmp_path, nnodes="2", preload=(), **spec) as attempt:
+        a, b = attempt.start("node-a", "node-b")
+        for runner in (a, b):
+            runner.wait_for_step(1)
+        b.kill(1, rank=3)
+        failed, stopped = b.finish(), a.finish()
+        why = "Rank 3 on node-b was killed by SIGKILL, and the job allows no failure restarts"
+        assert (failed["outcome"], failed["reason"]) == ("failed", f"{why} (max_restarts 0).")
+        assert (stopped["outcome"], stopped["charged"]) == ("stopped", 0)
+        assert why in stopped["reason"]
+        assert {one["said"] for one in a.records("worker_exited")} == {"stopped by the runner (SIGKILL)"}
+        assert a.marked() == b.marked() == []

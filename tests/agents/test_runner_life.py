@@ -66,7 +66,7 @@ def test_workers_see_nothing_of_ours_but_the_report_module(tmp_path: Path) -> No
 
 
 def test_a_runner_that_is_asked_to_stop_ends_its_workers_and_says_so(tmp_path: Path) -> None:
-    with Attempt(tmp_path, script=write_script(tmp_path, SLEEPER)) as attempt:
+    with Attempt(tmp_path, preload=(), script=write_script(tmp_path, SLEEPER)) as attempt:
         (runner,) = attempt.start("node-a")
         runner.wait_for("workers_started")
         runner.process.terminate()
@@ -80,16 +80,36 @@ def test_a_runner_that_is_asked_to_stop_ends_its_workers_and_says_so(tmp_path: P
 def test_a_worker_that_ignores_sigterm_is_killed_after_the_grace(tmp_path: Path) -> None:
     stubborn = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + SLEEPER
     with Attempt(
-        tmp_path, nproc_per_node=1, shutdown_timeout=0.5, script=write_script(tmp_path, stubborn)
+        tmp_path, nproc_per_node=1, preload=(), shutdown_timeout=0.5, script=write_script(tmp_path, stubborn)
     ) as attempt:
         (runner,) = attempt.start("node-a")
-        wait_until(lambda: "up" in read(runner.bundle.log(1, 0, "stdout")), what="the worker")
+        wait_until(lambda: "up" in read(runner.bundle.log(1, 0, "stdout")), 60, "the worker")
         # A worker may speak before the runner has heard that it lives; until then there is no grace for it.
         runner.wait_for("workers_started")
         runner.process.terminate()
         assert runner.finish()["outcome"] == "stopped"
         (ended,) = runner.records("worker_exited")
         assert ended["said"] == "stopped by the runner (SIGKILL)"
+
+
+DEAF_KERNEL = """
+import os, sys
+if sys.orig_argv[1].endswith("boot.py"):
+    os.killpg = lambda pid, signum: None
+"""
+
+
+def test_no_worker_is_started_beside_one_that_cannot_be_ended(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(DEAF_KERNEL)
+    script = write_script(tmp_path, SLEEPER)
+    with Attempt(tmp_path, shutdown_timeout=0.5, script=script, preload=()) as attempt:
+        (runner,) = attempt.start("node-a", env={"PYTHONPATH": str(tmp_path)})
+        stays = runner.workers(1)[1].pid
+        runner.kill(1, rank=0)
+        last = runner.finish(timeout_s=60)
+        assert last["outcome"] == "failed"
+        assert f"Rank 1 on node-a did not end, even after SIGKILL: pid {stays} is in state" in last["reason"]
+        assert len(runner.records("workers_started")) == 1
 
 
 def test_a_runner_can_be_stopped_before_it_has_met_anybody(tmp_path: Path) -> None:
@@ -109,7 +129,7 @@ def test_a_runner_can_be_stopped_while_it_looks_for_the_store(tmp_path: Path) ->
 
 
 def test_workers_die_with_a_runner_that_is_killed(tmp_path: Path) -> None:
-    with Attempt(tmp_path, script=write_script(tmp_path, SLEEPER)) as attempt:
+    with Attempt(tmp_path, preload=(), script=write_script(tmp_path, SLEEPER)) as attempt:
         (runner,) = attempt.start("node-a")
         workers = list(runner.workers(1).values())
         runner.process.kill()
@@ -122,10 +142,10 @@ def test_user_signals_reach_the_workers_and_a_hang_up_changes_nothing(tmp_path: 
         "import signal, sys\n"
         "signal.signal(signal.SIGUSR1, lambda *_: (print('preempted', flush=True), sys.exit(0)))\n" + SLEEPER
     )
-    with Attempt(tmp_path, script=write_script(tmp_path, catcher)) as attempt:
+    with Attempt(tmp_path, preload=(), script=write_script(tmp_path, catcher)) as attempt:
         (runner,) = attempt.start("node-a")
         logs = [runner.bundle.log(1, rank, "stdout") for rank in (0, 1)]
-        wait_until(lambda: all("up" in read(log) for log in logs), what="both workers")
+        wait_until(lambda: all("up" in read(log) for log in logs), 60, "both workers")
         os.kill(runner.process.pid, signal.SIGHUP)
         os.kill(runner.process.pid, signal.SIGUSR1)
         assert runner.finish()["outcome"] == "succeeded"

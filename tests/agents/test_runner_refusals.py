@@ -48,7 +48,7 @@ def test_a_budget_that_is_spent_ends_the_attempt_on_all_nodes(tmp_path: Path) ->
         assert why.startswith("Rank 1 on node-b exited with code 3 and wrote nothing to stderr")
         assert why.endswith("and node-b has no failure restarts left (1 of 1 spent).")
         others = a.finish()
-        assert others["outcome"] == "failed"
+        assert others["outcome"] == "stopped"
         assert others["reason"] == f"{why.rstrip('.')}; the rendezvous was closed by another node."
         assert (b.records()[-1]["charged"], others["charged"], others["round"]) == (1, 0, 2)
 

@@ -12,7 +12,11 @@ from pathlib import Path
 import pytest
 
 from agents.procs import is_alive, ref_of
-from agents.runner.workers import Workers, name_processes
+from agents.runner import workers as workers_module
+from agents.runner.sentences import facts_of, stays
+from agents.runner.workers import Ended, Workers, name_processes
+from agents.wire.events import WorkerRef
+from agents.wire.plain import now
 from tests.waiting import wait_until
 
 PARENT = (
@@ -83,3 +87,27 @@ def test_another_alarm_wakes_too(tmp_path: Path) -> None:
     os.close(read)
     assert (workers.look(), time.monotonic() - began < 300) == ([], True)
     workers.stop(grace_s=10)
+
+
+def test_a_process_that_does_not_end_is_named_with_its_state_and_nobody_waits_for_it_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers_module, "KILL_S", 0.1)
+    # In the group of this test, no signal to a group of its own reaches it.
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    workers = Workers({0: process}, name_processes({0: process}, {0: 3}), {0: tmp_path})
+    (ended,) = workers.stop(grace_s=0.1)
+    said = facts_of(ended)["said"]
+    assert (ended.role, workers.unkillable, process.poll()) == ("unknown", [ended], -signal.SIGKILL)
+    assert said.startswith(f"did not end, even after SIGKILL: pid {process.pid} is in state ")
+    os.kill(process.pid, signal.SIGKILL)
+    os.waitpid(process.pid, 0)
+
+
+def test_uninterruptible_sleep_is_called_by_its_name() -> None:
+    worker = WorkerRef(rank=3, local_rank=1, pid=4711, start_time=1)
+    ended = Ended(worker, None, now(), state="D")
+    assert stays([ended], "node-b") == (
+        "Rank 3 on node-b did not end, even after SIGKILL: pid 4711 is in state D, an uninterruptible sleep. "
+        "No other worker is started beside it: see to the device or file system it waits for."
+    )

@@ -19,7 +19,7 @@ import httpx
 from tests.etcd import BINARIES, run_etcd
 from tests.system.stack import run_stack
 
-from .cases import Case, find_cases, in_groups, needs_etcd
+from .cases import Case, find_cases, in_groups, most_nodes, needs_etcd
 from .measure import Bench, measure
 from .ours import Refused
 from .progress import say
@@ -81,9 +81,9 @@ def run(cases: Sequence[Case], n: int, others: Sequence[Torchrun], folder: Path)
         return [NO_ETCD, *(run(there, n, others, folder) if there else [])]
     with ExitStack() as stack:
         etcd = stack.enter_context(run_etcd(folder, BINARIES[0])).endpoint if needs_etcd(cases) else ""
-        hub = stack.enter_context(run_stack(folder, nodes=2, slots=SLOTS))
+        hub = stack.enter_context(run_stack(folder, nodes=max(2, most_nodes(cases)), slots=SLOTS))
         api = stack.enter_context(hub.client("benchmark", "operator"))
-        bench = Bench(api, folder, n, others, etcd)
+        bench = Bench(hub, api, folder, n, others, etcd)
         return [sentence for group in in_groups(cases) for sentence in _run_group(bench, group)]
 
 

@@ -24,12 +24,6 @@ REST_S = 1.0
 """How long everybody is left alone between a recovery and the next kill, and a job after its own start."""
 
 
-def _back(job: Job, killed_at: float) -> World | None:
-    """The next world after the kill; None: there is none, or it came when it counts as hung."""
-    world = job.marks.world_since(killed_at)
-    return world if world and world.up_at < killed_at + HANG_S else None
-
-
 @dataclass
 class Column:
     """One side's kills in one shape."""
@@ -71,13 +65,18 @@ class Column:
     def _ready(self) -> tuple[Job, World]:
         """A job whose workers are all alive and have been left alone for a while."""
         while True:
-            self._job = self._job or self.side.launch(self.shape, self._folder(), ())
-            world = self._wait_living(self._job)
+            job = self.launch()
+            world = self._wait_living(job)
             if world is not None:
                 time.sleep(max(0.0, world.up_at + REST_S - time.monotonic()))
             if world is not None and world.is_alive():
-                return self._job, world
-            self._did_not_stay(self._job)
+                return job, world
+            self._did_not_stay(job)
+
+    def launch(self) -> Job:
+        """The job; launched when there is none."""
+        self._job = self._job or self.side.launch(self.shape, self._folder(), ())
+        return self._job
 
     def _did_not_stay(self, job: Job) -> None:
         """It was back after the last kill, and is gone since: that kill hung all the same."""
@@ -103,7 +102,8 @@ class Column:
         deadline = time.monotonic() + (HANG_S if job.marks.worlds() else UP_S)
         while time.monotonic() < deadline and not job.has_ended():
             world = job.marks.living_world()
-            if world is not None:
+            # With a short last call some nodes begin before the others have come.
+            if world is not None and len(world.pids) == self.shape.world_size:
                 return world
             time.sleep(0.05)
         assert job.marks.worlds(), f"{self._title} did not come up; {job.says()}"
@@ -112,10 +112,15 @@ class Column:
     def _wait_back(self, job: Job, killed_at: float) -> World | None:
         """None: it hangs, or has ended."""
         while time.monotonic() < killed_at + HANG_S:
-            if _back(job, killed_at) or job.has_ended():
+            if self._find_back(job, killed_at) or job.has_ended():
                 break
             time.sleep(0.02)
-        return _back(job, killed_at)
+        return self._find_back(job, killed_at)
+
+    def _find_back(self, job: Job, killed_at: float) -> World | None:
+        """The next world after the kill; None: there is none, or it came when it counts as hung."""
+        world = job.marks.world_since(killed_at, self.size_after)
+        return world if world and world.up_at < killed_at + HANG_S else None
 
     def _note(self, back: World | None, killed_at: float) -> None:
         how = "did not come back, and its job was ended"
@@ -123,6 +128,11 @@ class Column:
             self.recovered_s.append(back.up_at - killed_at)
             how = f"was back after {self.recovered_s[-1]:.3f} s"
         say(f"{self._title}: kill {self.kills} {how}")
+
+    @property
+    def size_after(self) -> int:
+        """Ranks of the world that is waited for."""
+        return self.shape.world_size
 
     def is_through(self, number: int) -> bool:
         """Whether its turn of that number, from 0, is left out."""

@@ -68,9 +68,9 @@ class Marks:
     def worlds(self) -> list[World]:
         return worlds_of(self.read())
 
-    def world_since(self, since: float) -> World | None:
-        """The first world that was up after that time."""
-        return next((world for world in self.worlds() if world.up_at > since), None)
+    def world_since(self, since: float, size: int) -> World | None:
+        """The first world of so many ranks that was up after that time."""
+        return next((w for w in self.worlds() if w.up_at > since and len(w.pids) == size), None)
 
     def living_world(self) -> World | None:
         """The newest world, if all its workers are alive."""

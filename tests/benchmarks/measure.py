@@ -2,35 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
 
+from tests.system.stack import Stack
+
 from .cases import Case, Shape
+from .changes import Changes, run_one_by_one
 from .kills import Column, run_turns
 from .line import Line, median_of, misses, p99_of, phases_of, ratio_of, restarts_per_kill
+from .our_changes import only_nodes
 from .ours import Regroup
 from .runs import Runs, run_alternating, runs_of
 from .sides import Side
-from .torchrun import DEFAULTS, Torchrun
+from .torchrun import DEFAULTS, FT, Torchrun
 
-SHARE_OF_ELASTIC = 0.3
+SHARE_OF_ELASTIC = 0.2
 """The part of N that plain torchrun is killed for where every kill costs its last call of 30 s."""
-SHARE_OF_STEPS = 0.5
+SHARE_OF_STEPS = 0.3
 SHARE_OF_EXEC = 0.5
 """The part of N for workers that are started anew: seconds each, and not what is waited for."""
-
-
-MOST_HANGS = 2
-"""Of the others: each costs a minute, and two show that there is a fault."""
+SHARE_OF_CHANGES = 0.5
+SHARE_OF_STORE_LOSSES = 0.2
+MOST_HANGS = 1
+"""Of the others: each costs a minute, and one shows that there is a fault."""
 
 
 @dataclass(frozen=True)
 class Bench:
     """What all cases share."""
 
+    hub: Stack
     api: httpx.Client
     folder: Path
     n: int
@@ -40,7 +45,9 @@ class Bench:
     """``HOST:PORT``, where a case needs it."""
 
     def ours(self, case: Case) -> Regroup:
-        return Regroup(self.api, case.mode, case.backend, self.etcd if case.backend == "etcd-v3" else "")
+        return Regroup(
+            self.hub, self.api, case.mode, case.backend, self.etcd if case.backend == "etcd-v3" else ""
+        )
 
 
 @dataclass(frozen=True)
@@ -51,7 +58,10 @@ class Result:
 
 def measure(bench: Bench, group: Sequence[Case]) -> Iterator[Result]:
     """One result for each case of the group."""
-    yield from (_kills(bench, group) if group[0].kind == "kill" else _runs(bench, group))
+    if group[0].is_change:
+        yield from (_changes(bench, case) for case in group)
+    else:
+        yield from (_kills(bench, group) if group[0].kind == "kill" else _runs(bench, group))
 
 
 def _turns(n: int, share: float) -> int:
@@ -82,7 +92,32 @@ def _column(bench: Bench, other: Torchrun, shape: Shape, folder: Path) -> Column
     return Column(other, shape, folder, turns, bench.n, most_hangs=MOST_HANGS)
 
 
-def _result_of_kills(case: Case, ours: Column, others: dict[str, Column]) -> Result:
+def _changes(bench: Bench, case: Case) -> Result:
+    """Side after side. ft_launcher is left out: it is the same torch that meets there."""
+    folder = bench.folder / case.name
+    share = SHARE_OF_STORE_LOSSES if case.kind == "store-loss" else SHARE_OF_CHANGES
+    ours = _changes_of(bench.ours(case), case, folder, _turns(bench.n, share), None)
+    others = {} if case.is_alone else {o.name: o for o in bench.others if o is not FT}
+    columns = {
+        name: _changes_of(other, case, folder, _turns(bench.n, _share_of_changes(name)), MOST_HANGS)
+        # The one whose job takes longest to come up is last.
+        for name, other in reversed(others.items())
+    }
+    with only_nodes(bench.api, max(case.shape.nodes, case.nodes_after)):
+        run_one_by_one([ours, *columns.values()])
+    return _result_of_kills(case, ours, columns)
+
+
+def _share_of_changes(name: str) -> float:
+    """Each of torchrun's changes needs a launch of its own; by default that takes a last call, too."""
+    return 0.1 if name == DEFAULTS.name else 0.2
+
+
+def _changes_of(side: Side, case: Case, folder: Path, turns: int, most_hangs: int | None) -> Changes:
+    return Changes(side, case.shape, folder, turns, turns, most_hangs, case=case)
+
+
+def _result_of_kills(case: Case, ours: Column, others: Mapping[str, Column]) -> Result:
     took = {name: median_of(column.recovered_s) for name, column in others.items()}
     torchrun = others.get(DEFAULTS.name)
     ours_s = median_of(ours.recovered_s)

@@ -11,10 +11,12 @@ from typing import Any
 import httpx
 
 from tests.system.jobs import Json, job, stop
+from tests.system.stack import Stack
 from tests.waiting import wait_until
 
-from .cases import Backend, Mode, Shape
+from .cases import Backend, Kind, Mode, Shape
 from .marks import Marks
+from .our_changes import OurChanges
 from .phases import Kill, is_told, phases_of
 from .sides import MAX_RESTARTS, SCRIPT, Account
 
@@ -30,6 +32,7 @@ class Refused(Exception):
 class Regroup:
     """One way to start a job with it."""
 
+    hub: Stack
     api: httpx.Client
     mode: Mode
     backend: Backend = "c10d"
@@ -52,7 +55,8 @@ class Regroup:
         answer = self.api.post("/api/jobs", json=spec)
         if answer.status_code != 201:
             raise Refused(f"Regroup refused the job {self.name} {shape.name}: {answer.text}")
-        return OurJob(marks, launched_at, self.api, int(answer.json()["id"]))
+        job_id = int(answer.json()["id"])
+        return OurJob(marks, launched_at, self.api, job_id, OurChanges(self.hub, self.api, job_id))
 
     def _spec(self, shape: Shape) -> Json:
         return {
@@ -74,6 +78,7 @@ class OurJob:
     launched_at: float
     api: httpx.Client
     id: int
+    changes: OurChanges
     restarts: int = 0
     """Failure restarts counted so far."""
     _asked_at: float = field(default_factory=time.monotonic)
@@ -94,6 +99,7 @@ class OurJob:
         return f"job {self.id} is {seen['state']}: {seen['state_reason']}"
 
     def end(self) -> None:
+        self.changes.let_go_on()
         if job(self.api, self.id)["state"] not in OVER:
             stop(self.api, self.id)
 
@@ -109,8 +115,18 @@ class OurJob:
             AssertionError: it was recovered, and the hub does not know that after half a minute.
         """
         phases = {} if kill.recovered_at is None else self._phases(kill)
+        return Account(phases, self.restarts_spent())
+
+    def restarts_spent(self) -> int:
         before, self.restarts = self.restarts, int(job(self.api, self.id)["restarts"]["failure"])
-        return Account(phases, self.restarts - before)
+        return self.restarts - before
+
+    def change(self, kind: Kind) -> float:
+        return self.changes.change(kind)
+
+    def undo(self, kind: Kind) -> bool:
+        self.changes.undo(kind)
+        return True
 
     def _phases(self, kill: Kill) -> dict[str, float]:
         def told() -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from .cases import Shape
+from .cases import Kind, Shape
 from .marks import Marks
 from .phases import Kill
 
@@ -37,6 +37,15 @@ class Job(Protocol):
 
     def account(self, kill: Kill) -> Account | None:
         """None: this side tells nothing of its kills."""
+
+    def change(self, kind: Kind) -> float:
+        """Take a node away, or add one; gives when that began, by the monotonic clock."""
+
+    def undo(self, kind: Kind) -> bool:
+        """Set out to bring it back to its shape. False: it is to be ended and launched anew."""
+
+    def restarts_spent(self) -> int | None:
+        """Failure restarts since the last such question. None: this side does not tell."""
 
     def has_ended(self) -> bool: ...
 

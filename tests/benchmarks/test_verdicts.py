@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.benchmarks.cases import CASES, ONE_BY_TWO, UnknownCase, find_cases, in_groups
+from tests.benchmarks.cases import CASES, ONE_BY_TWO, UnknownCase, find_cases, in_groups, most_nodes
 from tests.benchmarks.kills import Column
 from tests.benchmarks.line import Line, misses, p99_of
 from tests.benchmarks.marks import Marks, worlds_of
@@ -60,10 +60,10 @@ def test_ranks_of_two_starts_make_no_world() -> None:
 
 def test_a_world_that_was_up_before_a_kill_is_not_its_recovery(tmp_path: Path) -> None:
     marks = Marks(tmp_path / "marks.jsonl")
-    assert marks.world_since(0.0) is None
+    assert marks.world_since(0.0, 2) is None
     lines = [met(0, 1, 5.0), met(1, 1, 5.1), met(0, 2, 7.0), met(1, 2, 7.3), met(0, 3, 9.0), met(1, 3, 9.0)]
     marks.path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    back = marks.world_since(5.5)
+    back = marks.world_since(5.5, 2)
     assert back is not None
     assert (back.up_at, back.pids) == (7.3, {0: 200, 1: 201})
 
@@ -114,6 +114,56 @@ def test_each_missed_target_is_a_sentence(line: Line, accounts: list[Account], s
     (sentence,) = misses(CASE, line, accounts, is_compared=True)
     assert sentence.startswith("kill-1x2: ")
     assert says in sentence
+
+
+LOSS = find_cases("node-loss")[0]
+LOST = replace(GOOD, case=LOSS.name, ours_s=4.0, torchrun_s=32.0, ratio=0.125)
+NONE_EACH = [Account({}, 0)] * 5
+
+
+def test_a_change_of_nodes_that_torchrun_does_not_bear_is_no_miss_of_ours() -> None:
+    alone = replace(LOST, torchrun_s=None, ratio=None, torchrun_kills=1, torchrun_hangs=1)
+    assert list(misses(LOSS, LOST, NONE_EACH, is_compared=True)) == []
+    assert list(misses(LOSS, alone, NONE_EACH, is_compared=True)) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "accounts", "says"),
+    [
+        (
+            replace(LOST, ours_s=5.5, ratio=0.17),
+            NONE_EACH,
+            "the median is 5.500 s; it was to be 5.0 s at most",
+        ),
+        (replace(LOST, ratio=0.31), NONE_EACH, "the ratio to torchrun is 0.310"),
+        (replace(LOST, hangs=1), NONE_EACH, "1 of 10 changes hung"),
+        (LOST, [Account({}, 1)], "changes cost [1] failure restarts; each was to cost exactly 0"),
+    ],
+)
+def test_what_a_change_of_nodes_misses_is_a_sentence(line: Line, accounts: list[Account], says: str) -> None:
+    (sentence,) = misses(LOSS, line, accounts, is_compared=True)
+    assert says in sentence
+
+
+def test_there_are_nodes_for_the_largest_case_and_for_one_that_grows() -> None:
+    assert [case.nodes_after for case in find_cases("node-loss,scale-up,scale-down,demo-node-loss")] == [
+        2,
+        3,
+        2,
+        3,
+    ]
+    assert [most_nodes(find_cases(names)) for names in ("kill-1x2", "scale-up", "")] == [1, 3, 4]
+
+
+def test_a_world_of_another_size_is_not_the_one_that_is_waited_for(tmp_path: Path) -> None:
+    marks = Marks(tmp_path / "marks.jsonl")
+    marks.path.write_text("".join(json.dumps(line) + "\n" for line in (met(0, 1, 5.0, 1), met(0, 2, 6.0, 2))))
+    assert marks.world_since(0.0, 2) is None
+    with marks.path.open("a") as file:
+        file.write(json.dumps(met(1, 2, 6.5, 2)) + "\n")
+    found = marks.world_since(0.0, 2)
+    assert found is not None
+    assert found.up_at == 6.5
 
 
 def test_ours_alone_is_held_to_what_needs_no_torchrun() -> None:

@@ -6,14 +6,16 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+
+import psutil
 
 from tests.system.stack import ROOT, free_port
 from webapp.stack.leftovers import MARK, kill_all
 
-from .cases import Shape
+from .cases import Kind, Shape
 from .marks import Marks
 from .phases import Kill
 from .sides import MAX_RESTARTS, SCRIPT
@@ -41,12 +43,10 @@ class Torchrun:
         command += [str(SCRIPT), "--marks", str(marks.path), *arguments]
         environment = {key: value for key, value in os.environ.items() if not key.startswith("REGROUP_")}
         environment |= {**dict(self.env), MARK: str(folder)}
-        launched_at = time.monotonic()
-        processes = []
-        for number in range(shape.nodes):
-            with (folder / f"node-{number}.log").open("wb") as output:
-                processes.append(subprocess.Popen(command, env=environment, stdout=output, stderr=output))
-        return TorchrunJob(marks, launched_at, processes, str(folder))
+        job = TorchrunJob(marks, time.monotonic(), folder, command, environment)
+        for _ in range(shape.nodes):
+            job.add_node()
+        return job
 
     def _size(self, shape: Shape) -> list[str]:
         """One node needs no rendezvous given, as people type it; ft_launcher does not find one by itself."""
@@ -58,12 +58,14 @@ class Torchrun:
         return [*size, "--rdzv-backend=c10d", endpoint, "--rdzv-id=benchmark"]
 
 
-@dataclass(frozen=True)
+@dataclass
 class TorchrunJob:
     marks: Marks
     launched_at: float
-    processes: Sequence[subprocess.Popen[bytes]]
-    mark: str
+    folder: Path
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def before_kill(self) -> None:
         """It tells nothing."""
@@ -71,17 +73,60 @@ class TorchrunJob:
     def account(self, kill: Kill) -> None:
         """It tells nothing."""
 
+    def restarts_spent(self) -> None:
+        """It tells nothing."""
+
+    def add_node(self) -> None:
+        """One more agent, as on another machine."""
+        with (self.folder / f"node-{len(self.processes)}.log").open("wb") as output:
+            self.processes.append(
+                subprocess.Popen(self.command, env=self.environment, stdout=output, stderr=output)
+            )
+
+    def change(self, kind: Kind) -> float:
+        """A node is lost by SIGKILL to its agent and its workers, and let go by SIGTERM to its agent."""
+        guest = None if kind == "scale-up" else self._guest()
+        workers = guest.children(recursive=True) if guest else []
+        began_at = time.monotonic()
+        if guest is None:
+            self.add_node()
+        elif kind == "scale-down":
+            guest.terminate()
+        else:
+            for process in (guest, *workers):
+                process.kill()
+        return began_at
+
+    def undo(self, kind: Kind) -> bool:
+        """By a new launch: it does not always bear another node."""
+        return False
+
+    def _guest(self) -> psutil.Process:
+        """An agent that does not keep the store."""
+        agents = [psutil.Process(process.pid) for process in self.processes]
+        return next(agent for agent in reversed(agents) if not _listens(agent, self._port))
+
+    @property
+    def _port(self) -> int:
+        (endpoint,) = [word for word in self.command if word.startswith("--rdzv-endpoint=")]
+        return int(endpoint.rpartition(":")[2])
+
     def has_ended(self) -> bool:
         return all(process.poll() is not None for process in self.processes)
 
     def says(self) -> str:
-        return f"its output is in {self.mark}"
+        return f"its output is in {self.folder}"
 
     def end(self) -> None:
         """Its workers would outlive it, so everything that carries its mark goes."""
-        kill_all(self.mark)
+        kill_all(str(self.folder))
         for process in self.processes:
             process.wait(10)
+
+
+def _listens(process: psutil.Process, port: int) -> bool:
+    connections = process.net_connections("tcp")
+    return any(c.status == psutil.CONN_LISTEN and getattr(c.laddr, "port", 0) == port for c in connections)
 
 
 _RUN = (sys.executable, "-m", "torch.distributed.run")

@@ -1,7 +1,8 @@
 """Other machines for tests: network namespaces, each in two networks, that of the hub and that of training.
 
-Needs root and ``ip`` (iproute2). A host is cut off by closing its ports on the bridge: what is sent just
-vanishes, as with a pulled cable, and nobody is told.
+Needs root, and ``ip`` and ``bridge`` (iproute2); tests are skipped where there can be no such hosts.
+A host is cut off by closing its ports on the bridge: what is sent just vanishes, as with a pulled cable, and
+nobody is told.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
+import pytest
 
 PREFIX = "rgt"
 """Begins all names, followed by the process id of the test run and a letter for what it is."""
@@ -31,8 +33,7 @@ def _tool(*command: str, check: bool = True) -> str:
     except FileNotFoundError:
         raise AssertionError(f"{command[0]} is not there; install iproute2") from None
     if check and done.returncode != 0:
-        hint = "" if os.geteuid() == 0 else " These tests make network namespaces, which needs root."
-        raise AssertionError(f"{' '.join(command)} failed: {done.stderr.strip()}.{hint}")
+        raise AssertionError(f"{' '.join(command)} failed: {done.stderr.strip()}")
     return done.stdout
 
 
@@ -124,13 +125,35 @@ class Hosts:
             ip("link", "del", _bridge(self.mark, network), check=False)
 
 
+def why_not() -> str:
+    """Why there can be no such hosts here; empty: there can be."""
+    mark = f"{PREFIX}{os.getpid()}"
+    namespace, bridge = f"{mark}-try", f"{mark}x"
+    try:
+        _tool("bridge", "-V")
+        ip("netns", "add", namespace)
+        ip("link", "add", bridge, "type", "bridge")
+    except AssertionError as problem:
+        hint = "" if os.geteuid() == 0 else " Network namespaces need root."
+        return f"There can be no hosts of their own here: {problem}.{hint}"
+    else:
+        return ""
+    finally:
+        with suppress(AssertionError):
+            ip("link", "del", bridge, check=False)
+            ip("netns", "del", namespace, check=False)
+
+
 def _bridge(mark: str, network: str) -> str:
     return f"{mark}{network[0]}"
 
 
 @contextmanager
 def make_hosts(*names: str) -> Iterator[Hosts]:
-    """The networks with these hosts; gone afterwards, whatever happened."""
+    """The networks with these hosts; gone afterwards, whatever happened. Without them the test is skipped."""
+    reason = why_not()
+    if reason:
+        pytest.skip(reason)
     _remove_stale()
     number = os.getpid() % 254
     mark = f"{PREFIX}{os.getpid()}"

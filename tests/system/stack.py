@@ -140,8 +140,8 @@ def run_stack(folder: Path, nodes: int = 3, slots: int = 2, **settings: str) -> 
 def keep_running(stack: Stack) -> Iterator[Stack]:
     """The same for a stack of one's own making."""
     stack.data.mkdir(parents=True)
-    stack.start()
     try:
+        stack.start()
         yield stack
     finally:
         if stack.process is not None and stack.process.poll() is None:

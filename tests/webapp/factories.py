@@ -138,3 +138,10 @@ def _fold(
         workers=tuple(WorkerState(ref) for ref in refs),
     )
     attempt.members.filter(node=node).update(folded=state_to_dict(state))
+
+
+def wanting(job: Job, nodes: int) -> Job:
+    """The same job, launched with that number of nodes wanted."""
+    job.spec["nodes"] = nodes
+    job.save(update_fields=["spec"])
+    return job

@@ -76,8 +76,8 @@ class NodeJournal:
         self.events.append(NodeStarted(**self._base(), pid=1, facts=facts))
         return self
 
-    def settled(self, attempt: str) -> NodeJournal:
-        self.events.append(RunnerSettled(**self._base(), attempt=attempt))
+    def settled(self, attempt: str, incarnation: int = 1) -> NodeJournal:
+        self.events.append(RunnerSettled(**self._base(), attempt=attempt, incarnation=incarnation))
         return self
 
     def command_ended(self, command: str, outcome: str, reason: str, **evidence: Any) -> NodeJournal:
@@ -90,7 +90,13 @@ class RunnerJournal:
     """What the runner of one node writes; each method adds what belongs to one step of its life."""
 
     def __init__(
-        self, attempt: str, node: str, nodes: Sequence[str], ranks: int = 2, began: datetime = BEGAN
+        self,
+        attempt: str,
+        node: str,
+        nodes: Sequence[str],
+        ranks: int = 2,
+        began: datetime = BEGAN,
+        incarnation: int = 1,
     ) -> None:
         self.attempt, self.node, self.nodes, self.ranks, self.began = (
             attempt,
@@ -99,7 +105,8 @@ class RunnerJournal:
             ranks,
             began,
         )
-        self.source, self.events, self.round = streams.runner_source(attempt, node, 1), list[AnyEvent](), 0
+        self.source, self.round = streams.runner_source(attempt, node, incarnation), 0
+        self.events = list[AnyEvent]()
 
     def add(self, kind: Any, **fields: Any) -> RunnerJournal:
         seq = len(self.events) + 1
@@ -172,8 +179,8 @@ class RunnerJournal:
             self.exit(local_rank, "finished", "exited with code 0", exit_code=0)
         return self.add(WorkersFinished, round=self.round)
 
-    def end(self, outcome: str, reason: str, inferred: bool = False) -> RunnerJournal:
-        ended = {"outcome": outcome, "reason": reason, "round": self.round or None}
+    def end(self, outcome: str, reason: str, inferred: bool = False, **more: Any) -> RunnerJournal:
+        ended = {"outcome": outcome, "reason": reason, "round": self.round or None, **more}
         return self.add(RunnerFinished, inferred=inferred, **ended)
 
 

@@ -66,9 +66,9 @@ def test_numbers_beyond_all_columns_are_answered(operator: Api, anna: Account) -
 
 
 def test_each_wrong_field_is_named(operator: Api) -> None:
-    answer = operator.post("/api/jobs", {"script": "/x.py", "nproc_per_node": "two", "env": {"A": 1}})
+    answer = operator.post("/api/jobs", {"script": "/x.py", "max_restarts": "two", "env": {"A": 1}})
     assert is_error(answer, 422, "invalid")
-    assert [fault["where"] for fault in answer.body["faults"]] == ["nproc_per_node", "env.A"]
+    assert [fault["where"] for fault in answer.body["faults"]] == ["max_restarts", "env.A"]
     assert all(fault["message"].endswith(".") for fault in answer.body["faults"])
 
 

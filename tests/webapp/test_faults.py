@@ -103,6 +103,16 @@ def test_unknown_ranks_and_signals_are_refused(operator: Api, job: Job) -> None:
     assert "SIGSTOP" in answer.body["what_to_do"]
 
 
+def test_between_two_attempts_there_is_no_worker_to_kill(operator: Api, job: Job) -> None:
+    seen = newest(job, 0)
+    job.attempts.update(ended_at=seen.started_at)
+    Job.objects.update(state="queued")
+    answer = kill(operator, job, 0, seen)
+    assert (answer.status, answer.body["reason"]) == (409, "job_not_running")
+    assert "Attempt 1 of job" in answer.body["what"]
+    assert not kills().exists()
+
+
 @pytest.mark.parametrize("state", ["queued", "succeeded", "failed", "stopped"])
 def test_a_job_that_does_not_run_has_no_worker_to_kill(operator: Api, anna: Account, state: str) -> None:
     answer = kill(operator, make_job(anna, state=state), 0)

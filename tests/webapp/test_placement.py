@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agents.wire.spec import JobSpec
 from webapp.jobs.placement import Need, NotPlaced, Placed, Room, choose
 
 
@@ -66,3 +67,31 @@ def test_a_named_endpoint_waits_for_room_on_its_owner() -> None:
 def test_a_store_on_loopback_keeps_all_nodes_on_one_machine() -> None:
     rooms = [room("node-1", machine="a"), room("node-2", machine="b"), room("node-3", machine="b")]
     assert choose(rooms, Need(low=1, high=3, slots=1, host="localhost")) == Placed(("node-2", "node-3"))
+
+
+def test_a_node_that_takes_no_jobs_is_passed_over_and_said_to() -> None:
+    rooms = [room("node-1", closed="is being drained"), room("node-2")]
+    assert choose(rooms, Need(low=1, high=2, slots=1)) == Placed(("node-2",))
+    assert choose(rooms, Need(low=2, high=2, slots=1)) == NotPlaced(
+        "Queued: needs 2 nodes with 1 free slot each; 1 is ready: node-1 is being drained."
+    )
+
+
+def need_of_each(nproc_per_node: int | str) -> Need:
+    return Need(low=1, high=3, spec=JobSpec(script="/x.py", nproc_per_node=nproc_per_node))
+
+
+def test_workers_may_be_counted_by_the_devices_of_each_node() -> None:
+    rooms = [
+        room("node-1", free=4, slots=4, cpus=8, gpus=4),
+        room("node-2", free=2, slots=2, cpus=8, gpus=2),
+        room("node-3", free=8, slots=8, cpus=8),
+    ]
+    need = need_of_each("gpu")
+    assert choose(rooms, need) == Placed(("node-1", "node-2"))
+    assert [need.on(one) for one in rooms] == [4, 2, 0]
+    assert [need_of_each("auto").on(one) for one in rooms] == [4, 2, 8]
+    assert choose(rooms[2:], need) == NotPlaced(
+        "Queued: needs 1 node with a free slot for each worker (nproc_per_node is gpu); "
+        "none is ready: node-3 has no GPUs."
+    )

@@ -123,6 +123,20 @@ def _settled(b: Body) -> str:
     return f"Nothing of attempt {b['attempt']} is left on {b['node']}.{ended}{stuck}"
 
 
+def _scale_asked(b: Body) -> str:
+    nodes = "1 node" if b["nodes"] == 1 else f"{b['nodes']} nodes"
+    return f"{b['by']} asked for {nodes} instead of {b['before']}{_because(b)}."
+
+
+def _drain_asked(b: Body) -> str:
+    return f"{b['by']} drains {b['node']}{_because(b)}. {b['forecast']}"
+
+
+def _because(b: Body) -> str:
+    reason = str(b.get("reason", "")).strip().rstrip(".")
+    return f": {reason}" if reason else ""
+
+
 _SENTENCES: dict[str, Callable[[Body], str]] = {
     "runner_started": _runner_started,
     "rendezvous_begun": _begun,
@@ -150,6 +164,8 @@ _SENTENCES: dict[str, Callable[[Body], str]] = {
         f"The node agent on {b['node']} adopted the runner of {b['attempt']} (pid {b['pid']})."
     ),
     "runner_settled": _settled,
+    "scale_asked": _scale_asked,
+    "drain_asked": _drain_asked,
     "set_aside": lambda b: f"A record of {b['node']} could not be used and was set aside: {b['why']}",
     "journal_repaired": lambda b: (
         f"The journal {b['repaired']} was repaired: {b['cut_bytes']} bytes were cut."

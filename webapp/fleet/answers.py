@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import cast
 
@@ -11,6 +12,7 @@ from django.utils import timezone
 from webapp.events.models import SET_ASIDE, Record
 from webapp.masking import mask
 
+from .drained import say_set_aside, say_takes_no_jobs
 from .leases import state_after
 from .models import Command, CommandState, Node
 from .schemas import CommandOut, CommandStateWord, NodeJob, NodeOut, NodeStateWord
@@ -32,7 +34,14 @@ def count_set_aside() -> dict[str, int]:
     return dict(found)
 
 
-def node_out(node: Node, jobs: list[NodeJob], set_aside: int = 0, now: datetime | None = None) -> NodeOut:
+def node_out(
+    node: Node,
+    jobs: list[NodeJob],
+    set_aside: int = 0,
+    keeps: Sequence[int] = (),
+    now: datetime | None = None,
+) -> NodeOut:
+    """Give rows with their ``drained_by`` selected. ``keeps``: jobs whose store is still kept there."""
     silent_s = silence_of(node, now or timezone.now())
     return NodeOut(
         name=node.name,
@@ -47,6 +56,13 @@ def node_out(node: Node, jobs: list[NodeJob], set_aside: int = 0, now: datetime 
         slots=node.slots,
         slots_free=max(0, node.slots - sum(job.slots for job in jobs)),
         jobs=jobs,
+        draining_since=node.draining_since,
+        drained_by=node.drained_by.username if node.drained_by else None,
+        drain_reason=node.drain_reason,
+        set_aside_at=node.set_aside_at,
+        set_aside_why=say_set_aside(node),
+        takes_no_jobs=say_takes_no_jobs(node, [job.job for job in jobs], keeps),
+        is_drained=node.draining_since is not None and not jobs and not keeps,
         set_aside=set_aside,
         facts=node.facts,
     )

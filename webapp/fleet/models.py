@@ -31,6 +31,14 @@ class Node(models.Model):
     """What did not work there as of its last lease, a sentence each."""
     state = models.CharField(max_length=16, choices=NodeState.choices, default=NodeState.UNHEARD)
     """As of the last look at the leases; an answer computes it anew from ``last_heard_at``."""
+    draining_since = models.DateTimeField(null=True)
+    """Since when it takes no jobs and those on it are moved away. None: it takes jobs."""
+    drained_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT)
+    drain_reason = models.TextField(blank=True)
+    comings = models.JSONField(default=list)
+    """When it came back to a job that it had left unasked, newest last, in ISO 8601."""
+    set_aside_at = models.DateTimeField(null=True)
+    """Since when it gets no jobs, because it came and went too often. None: it does."""
 
     class Meta:
         ordering = ["name"]

@@ -37,6 +37,17 @@ class NodeOut(Schema):
     slots: int
     slots_free: int
     jobs: list[NodeJob]
+    draining_since: datetime | None
+    """Since when it takes no jobs and those on it are moved away. None: it takes jobs."""
+    drained_by: str | None
+    drain_reason: str
+    set_aside_at: datetime | None
+    """Since when it gets no jobs, because it came and went too often. None: it does."""
+    set_aside_why: str
+    takes_no_jobs: str
+    """Why it gets none, and how far its draining has come, as a sentence. Empty: it gets jobs."""
+    is_drained: bool
+    """It is to be drained, and nothing of any job is left on it."""
     set_aside: int
     """Records of this node that could not be read or applied; they are among the events, with the reason."""
     facts: dict[str, Any]
@@ -46,6 +57,36 @@ class NodeOut(Schema):
 class NodePage(Schema):
     items: list[NodeOut]
     next: str | None
+
+
+class DrainIn(Schema):
+    reason: str = ""
+
+
+DrainWord = Literal["moves", "promotes", "shrinks", "waits", "relaunches", "leaves", "ends"]
+
+
+class JobForecast(Schema):
+    """What becomes of one job when its node is drained."""
+
+    job: int
+    name: str
+    effect: DrainWord
+    """moves: another node takes its place. promotes: one that stands by does. shrinks: the others go on
+    without it. waits: they are too few. relaunches: the job starts anew as another attempt. leaves: it stands
+    by, or leaves already. ends: the job is about to end there anyway."""
+    to: list[str]
+    """Nodes on which it goes on that it was not on before, as far as that is known."""
+    nodes_before: int
+    nodes_after: int
+    says: str
+
+
+class DrainForecast(Schema):
+    node: str
+    jobs: list[JobForecast]
+    says: str
+    """All of it in a sentence."""
 
 
 class CommandOut(Schema):

@@ -21,6 +21,8 @@ from webapp.masking import mask
 from .failures import newest_failure
 from .folded import runner_of
 from .models import Attempt, Job, Member, Round
+from .past_attempts import attempt_outs, relaunches_out
+from .scale import why_fixed
 from .schemas import (
     JobOut,
     JobSummary,
@@ -29,6 +31,7 @@ from .schemas import (
     NodesOut,
     NodeWord,
     RestartsOut,
+    ScalingOut,
     SpecIn,
     StartWord,
     StateWord,
@@ -36,6 +39,7 @@ from .schemas import (
     WorkerStateWord,
 )
 from .schemas import Sentence as SentenceOut
+from .stop import deadline_of, is_forced
 
 PAST = 20
 """Earlier sentences that an answer holds at most."""
@@ -119,8 +123,13 @@ def job_out(job: Job) -> JobOut:
             SentenceOut(at=s.at, state=cast(StateWord, s.state), says=s.says)
             for s in job.sentences.all()[1 : PAST + 1]
         ],
+        scaling=_scaling(job, newest, nodes, now),
+        relaunches=relaunches_out(job),
+        attempts=attempt_outs(job),
         stopped_by=job.stopped_by.username if job.stopped_by else None,
         stop_reason=job.stop_reason,
+        stop_deadline=deadline_of(job, attempt),
+        stop_forced=is_forced(job),
         last_event=last_event or 0,
         timeline_version=_timeline_version(newest),
     )
@@ -166,13 +175,22 @@ def _workers_alive(newest: _Newest, nodes: dict[str, Node], now: datetime) -> in
 
 def _nodes_out(job: Job, newest: _Newest, nodes: dict[str, Node], now: datetime) -> NodesOut:
     top = newest.newest_round
-    taking_part = [pair for pair in newest.members if top and pair[0].node in top.nodes]
     return NodesOut(
         min=job.min_nodes,
         max=job.max_nodes,
-        wanted=len(newest.members) or job.spec.get("nodes") or job.max_nodes,
+        wanted=job.wanted_nodes,
         formed=len(top.nodes) if top else 0,
-        alive=sum(_is_alive(member, runner, nodes, now) for member, runner in taking_part),
+        alive=sum(_is_alive(member, runner, nodes, now) for member, runner in newest.in_round),
+    )
+
+
+def _scaling(job: Job, newest: _Newest, nodes: dict[str, Node], now: datetime) -> ScalingOut:
+    standing_by = [pair for pair in newest.members if pair[1].is_spare and _is_alive(*pair, nodes, now)]
+    return ScalingOut(
+        spares=int(job.spec.get("spares", 0)),
+        standing_by=len(standing_by),
+        why=job.nodes_wanted_why,
+        fixed=why_fixed(job),
     )
 
 
@@ -221,6 +239,14 @@ def _member(
         reason=runner.reason,
         state=cast(NodeWord, state_after(silence_s).value),
         silent_s=None if silence_s is None else round(silence_s, 1),
+        slots=member.slots,
+        incarnation=member.incarnation,
+        deaths=member.deaths,
+        is_spare=runner.is_spare,
+        leaves_at=member.leaves_at,
+        leaves_why=member.leaves_why,
+        has_left=runner.has_left,
+        settled_at=member.settled_at,
     )
 
 

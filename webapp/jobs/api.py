@@ -1,4 +1,4 @@
-"""Jobs over HTTP: launch, list, look, stop, kill a worker, and what happened."""
+"""Jobs over HTTP: launch, list, look, scale, stop, kill a worker, and what happened."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from .faults import kill_worker
 from .filters import JobFilter, find_jobs
 from .logs import LogQuestion, Stream, read_log
 from .models import Job
-from .schemas import FaultIn, JobIn, JobOut, JobPage, LogPage, StopIn, TimelineOut
+from .scale import scale
+from .schemas import FaultIn, JobIn, JobOut, JobPage, LogPage, ScaleIn, StopIn, TimelineOut
 from .services import create_job, stop_job
 from .timeline import timeline_out
 
@@ -70,9 +71,17 @@ def look_at(request: HttpRequest, id: int) -> JobOut:
 
 @router.post("/jobs/{id}/stop", response={200: JobOut, **ERRORS})
 def stop(request: HttpRequest, id: int, data: StopIn | None = None) -> JobOut:
-    """Stop a job on all its nodes. Asking twice changes nothing."""
-    job = stop_job(_job(id), account_of(request), data.reason if data else "")
+    """Stop a job on all its nodes. Asking twice changes nothing, unless it is to be forced now."""
+    data = data or StopIn()
+    job = stop_job(_job(id), account_of(request), data.reason, force=data.force)
     return job_out(_job(job.id))
+
+
+@router.post("/jobs/{id}/scale", response={202: JobOut, **ERRORS})
+def change_nodes(request: HttpRequest, id: int, data: ScaleIn) -> Status[JobOut]:
+    """Want another number of nodes, within nnodes. ``nodes.wanted`` says so at once; the others follow."""
+    job = scale(_job(id), account_of(request), data.nodes, data.reason)
+    return Status(202, job_out(_job(job.id)))
 
 
 @router.post("/jobs/{id}/faults", response={202: CommandOut, **ERRORS})

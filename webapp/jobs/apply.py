@@ -34,11 +34,14 @@ from webapp.live.notify import job_changed
 
 from . import rows
 from .facts import facts_of
-from .folded import runner_of, state_to_dict
-from .launch import start_members, stop_others
+from .folded import incarnation_of, runner_of, state_to_dict
+from .launch import incarnation_in, start_members, stop_others
 from .locks import lock_jobs
 from .models import Attempt, Job, Member, Sentence
-from .standing import JobFacts, stand, why_end_the_rest
+from .relaunch import begin_anew, fail_if_spent
+from .repair import keep_at_strength
+from .situation import JobFacts, why_end_the_rest
+from .standing import Standing, stand
 
 log = logging.getLogger("regroup.jobs")
 
@@ -48,17 +51,23 @@ class _Open:
     member: Member
     runner: RunnerState
 
+    def begin(self, incarnation: int) -> None:
+        """Another runner of the node, which goes on with what the node has spent."""
+        self.runner = RunnerState(charged=self.runner.charged)
+        self.member.incarnation, self.member.settled_at = incarnation, None
+
 
 @dataclass
 class Batch:
     """The records of one transaction. ``finish`` writes the members and says where their jobs stand."""
 
     jobs: set[int] = field(default_factory=set)
+    _ended: list[Member] = field(default_factory=list)
     _open: dict[tuple[str, str], _Open | None] = field(default_factory=dict)
 
     def runner_event(self, event: AnyRunnerEvent) -> None:
         """A record of an attempt that this hub does not know is kept as a record, and changes nothing."""
-        found = self._member(event.attempt, event.node)
+        found = self._of_runner(event.attempt, event.node, incarnation_of(event.source))
         if found is None:
             return
         before, found.runner = found.runner, fold(found.runner, event, event.node)
@@ -75,7 +84,7 @@ class Batch:
 
     def settled(self, event: RunnerSettled) -> None:
         """Nothing of the runner is left on its node: only now are the slots free."""
-        found = self._member(event.attempt, event.node)
+        found = self._of_runner(event.attempt, event.node, event.incarnation)
         if found is None:
             return
         found.member.settled_at = found.member.settled_at or event.at
@@ -101,10 +110,21 @@ class Batch:
         for found in opened:
             found.member.phase = found.runner.phase.value
             found.member.folded = state_to_dict(found.runner)
-        fields = ["phase", "folded", "source", "started_at", "settled_at"]
+        fields = ["phase", "folded", "source", "started_at", "settled_at", "incarnation"]
         Member.objects.bulk_update([found.member for found in opened], fields)
+        for member in self._ended:
+            rows.explain_newest(member)
         for job_id in sorted(self.jobs):
-            _restand_or_log(job_id)
+            restand_or_log(job_id)
+
+    def _of_runner(self, attempt: str, node: str, incarnation: int) -> _Open | None:
+        """The member, while that runner is its node's newest. What an earlier one says changes nothing."""
+        found = self._member(attempt, node)
+        if found is None or incarnation < found.member.incarnation:
+            return None
+        if incarnation > found.member.incarnation:
+            found.begin(incarnation)
+        return found
 
     def _member(self, attempt: str, node: str) -> _Open | None:
         key = (attempt, node)
@@ -126,14 +146,19 @@ class Batch:
                 rows.end_worker(member, event)
             case RunnerFinished():
                 rows.close_workers(member, event.at)
+                self._ended.append(member)
             case _:
                 pass
+
+    def of_start(self, command: Command) -> _Open | None:
+        """The member whose runner that command is to start."""
+        return self._of_runner(command.attempt, command.node, incarnation_in(command.body))
 
     def _start_ended(self, command: Command, event: CommandEnded) -> None:
         if event.outcome == "done":
             _note_endpoint(command.attempt, event)
             return
-        found = self._member(command.attempt, command.node)
+        found = self.of_start(command)
         if found is not None:
             _never_started(found, event.reason, event.at)
 
@@ -152,7 +177,15 @@ def _note_endpoint(attempt_id: str, event: CommandEnded) -> None:
 def _never_started(found: _Open, reason: str, at: datetime) -> None:
     if found.runner.phase is not Phase.LAUNCHING:
         return
-    found.runner = replace(found.runner, phase=Phase.ENDED, since=at, outcome="failed", reason=reason)
+    found.runner = replace(
+        found.runner,
+        phase=Phase.ENDED,
+        since=at,
+        outcome="failed",
+        reason=reason,
+        # What the first runner could begin with, a later one finds gone.
+        is_infrastructure=found.member.incarnation > 1,
+    )
     found.member.settled_at = at
     rows.move_lane(found.member, Phase.ENDED, None, at)
 
@@ -160,33 +193,45 @@ def _never_started(found: _Open, reason: str, at: datetime) -> None:
 def start_did_not_happen(command: Command) -> None:
     """A start command that no node took: its member is over with that reason."""
     batch = Batch()
-    found = batch._member(command.attempt, command.node)
+    found = batch.of_start(command)
     if found is not None:
         _never_started(found, command.reason, command.ended_at or timezone.now())
         batch.jobs.add(found.member.attempt.job_id)
     batch.finish()
 
 
-def _restand_or_log(job_id: int) -> None:
+def restand_or_log(job_id: int, *, is_news: bool = True) -> None:
     """What happened is kept even when the sentence about it cannot be made."""
     try:
         with transaction.atomic():
-            restand(job_id)
+            restand(job_id, is_news=is_news)
     except Exception as error:
         if is_trouble(error):
             raise
         log.exception("standing not computed job=%s", job_id)
 
 
-def restand(job_id: int) -> None:
-    """Say anew where the job stands; end it, or its attempt, where it has come to that."""
+def restand(job_id: int, *, is_news: bool = True) -> None:
+    """Give the job's attempt what it needs, and say anew where it stands; end it where it has come to that.
+
+    Without news nothing is written while all is as it was.
+    """
     lock_jobs([job_id])
     job = Job.objects.select_related("stopped_by").filter(pk=job_id).first()
     if job is None or JobState(job.state).is_terminal:
         _bump(job_id)
         return
     facts = facts_of(job)
-    standing = stand(facts)
+    if begin_anew(job, facts):
+        return
+    facts, has_acted = keep_at_strength(job, facts)
+    standing = fail_if_spent(job, facts, stand(facts))
+    if is_news or has_acted or (standing.state.value, standing.reason) != (job.state, job.state_reason):
+        _write_standing(job, standing)
+        _end_the_rest(job, facts)
+
+
+def _write_standing(job: Job, standing: Standing) -> None:
     now = timezone.now()
     changes: dict[str, object] = {"version": F("version") + 1}
     if (standing.state.value, standing.reason) != (job.state, job.state_reason):
@@ -197,9 +242,8 @@ def restand(job_id: int) -> None:
     if standing.state.is_terminal:
         changes["ended_at"] = now
         Attempt.objects.filter(job=job, ended_at=None).update(ended_at=now)
-    Job.objects.filter(pk=job_id, state=job.state).update(**changes)
-    _end_the_rest(job, facts)
-    job_changed(job_id)
+    Job.objects.filter(pk=job.pk, state=job.state).update(**changes)
+    job_changed(job.pk)
 
 
 def _end_the_rest(job: Job, facts: JobFacts) -> None:

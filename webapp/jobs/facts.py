@@ -1,6 +1,9 @@
-"""Reads the rows of a job into what its standing is decided from."""
+"""Reads the rows of a job into what its standing and its needs are decided from."""
 
 from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
 
 from django.utils import timezone
 
@@ -10,28 +13,57 @@ from webapp.fleet.answers import silence_of
 from webapp.fleet.models import Node
 
 from .folded import runner_of
-from .models import Job, Member, Round, Wanted
-from .round_why import failure_words
-from .standing import JobFacts, MemberFacts, RoundFacts
+from .models import Attempt, Job, Member, Round, Wanted
+from .round_why import coming_words, failure_words
+from .situation import JobFacts, MemberFacts, RoundFacts
 
 
 def facts_of(job: Job) -> JobFacts:
-    attempt = job.attempts.order_by("-number").first()
-    members = _members(list(attempt.members.all())) if attempt else ()
+    """Of the newest attempt. One that is over and is to be followed by another has no members any more."""
+    attempt = current_attempt(job)
+    members = _members(attempt) if attempt else ()
     newest = attempt.rounds.order_by("-number").first() if attempt else None
-    leaves = newest is not None and any(_leaves_its_round(m.runner) for m in members)
     return JobFacts(
         queue_reason=job.state_reason if job.state == "queued" else "",
         wants_stop=job.wanted == Wanted.STOP,
         stopped_by=job.stopped_by.username if job.stopped_by else "",
         stop_reason=job.stop_reason,
-        grace_s=float(job.spec.get("shutdown_timeout", 30.0)),
-        min_nodes=job.min_nodes,
-        max_restarts=int(job.spec.get("max_restarts", 0)),
+        **_asked_for(job),
+        attempts=0 if members else job.attempts.count(),
         members=members,
         rounds=(_round(newest),) if newest else (),
-        next_why=failure_words(newest.attempt_id, newest.number) if newest and leaves else "",
+        next_why=_next_why(newest, members) if newest else "",
     )
+
+
+def current_attempt(job: Job) -> Attempt | None:
+    """The newest one, unless it is over and the job is not."""
+    return job.attempts.filter(ended_at=None).order_by("-number").first()
+
+
+def _asked_for(job: Job) -> dict[str, Any]:
+    """What the spec says, and where the operator has changed it since."""
+    spec = job.spec
+    grace_s = float(spec.get("shutdown_timeout", 30.0)) if job.stop_grace_s is None else job.stop_grace_s
+    return {
+        "grace_s": grace_s,
+        "max_restarts": int(spec.get("max_restarts", 0)),
+        "min_nodes": job.min_nodes,
+        "max_nodes": job.max_nodes,
+        "nodes_wanted": job.nodes_wanted or spec.get("nodes") or job.max_nodes,
+        "scaled_why": job.nodes_wanted_why,
+        "takes_what_is_free": not (job.nodes_wanted or spec.get("nodes") or job.min_nodes == job.max_nodes),
+        "spares": int(spec.get("spares", 0)),
+        "is_fixed": spec.get("rdzv_backend") == "static",
+        "is_standalone": bool(spec.get("standalone")),
+    }
+
+
+def _next_why(newest: Round, members: tuple[MemberFacts, ...]) -> str:
+    """A failed worker, or else whoever comes or goes."""
+    if not any(_leaves_its_round(member.runner) for member in members):
+        return ""
+    return failure_words(newest.attempt_id, newest.number) or coming_words(newest)
 
 
 def _leaves_its_round(runner: RunnerState) -> bool:
@@ -39,22 +71,30 @@ def _leaves_its_round(runner: RunnerState) -> bool:
     return has_failed or runner.phase in (Phase.RESTARTING, Phase.RENDEZVOUS)
 
 
-def _members(rows: list[Member]) -> tuple[MemberFacts, ...]:
-    now = timezone.now()
+def _members(attempt: Attempt) -> tuple[MemberFacts, ...]:
+    rows, now = list(attempt.members.order_by("node")), timezone.now()
     nodes = {node.name: node for node in Node.objects.filter(name__in=[row.node for row in rows])}
-    facts = []
-    for row in rows:
-        node = nodes.get(row.node)
-        silence_s = None if node is None else silence_of(node, now)
-        facts.append(
-            MemberFacts(
-                node=row.node,
-                runner=runner_of(row),
-                silence_s=silence_s,
-                is_unheard=silence_s is None or silence_s >= NOT_HEARD_S,
-            )
-        )
-    return tuple(facts)
+    return tuple(_member(row, attempt, nodes.get(row.node), now) for row in rows)
+
+
+def _member(row: Member, attempt: Attempt, node: Node | None, now: datetime) -> MemberFacts:
+    silence_s = None if node is None else silence_of(node, now)
+    return MemberFacts(
+        node=row.node,
+        runner=runner_of(row),
+        silence_s=silence_s,
+        is_unheard=silence_s is None or silence_s >= NOT_HEARD_S,
+        heard_at=node.last_heard_at if node else None,
+        is_out=node is not None and bool(node.draining_since or node.set_aside_at),
+        order=row.pk,
+        slots=row.slots,
+        incarnation=row.incarnation,
+        is_settled=row.settled_at is not None,
+        hosts_store=row.node == attempt.store_host,
+        leaves_at=row.leaves_at,
+        leaves_why=row.leaves_why,
+        deaths=tuple(datetime.fromisoformat(at) for at in row.deaths),
+    )
 
 
 def _round(row: Round) -> RoundFacts:

@@ -61,6 +61,12 @@ def _aim(job: Job, fault: FaultIn) -> Worker:
         raise _conflict(
             "job_not_running", f"Job {job.id} is {job.state} and has not been started yet.", "job"
         )
+    if attempt.ended_at is not None:
+        raise _conflict(
+            "job_not_running",
+            f"Attempt {attempt.number} of job {job.id} is over, and the next has not been started yet.",
+            "job",
+        )
     newest = attempt.workers.filter(rank=fault.rank).order_by("-round").first()
     if newest is None:
         raise Problem(

@@ -25,3 +25,9 @@ def state_from_dict(values: dict[str, Any]) -> RunnerState:
 
 def runner_of(member: Member) -> RunnerState:
     return state_from_dict(member.folded)
+
+
+def incarnation_of(source: str) -> int:
+    """Which runner of its node writes the journal of that name."""
+    number = source.rpartition("/")[2]
+    return int(number) if number.isascii() and number.isdecimal() else 1

@@ -6,6 +6,8 @@ Two placers at once make one attempt: the job's row is locked, and (job, number)
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -15,14 +17,14 @@ from django.utils import timezone
 
 from agents.wire.commands import StartRunner, StopRunner
 from agents.wire.lifecycle import JobState, Phase, RunnerState
-from agents.wire.spec import JobSpec, StartMessage, parse_nnodes, slots_needed
+from agents.wire.spec import JobSpec, StartMessage, parse_nnodes
 from webapp.accounts.models import Account
 from webapp.database import take_turns
 from webapp.fleet.models import Command, Node, NodeState
 from webapp.fleet.outbox import OPEN, write_command
 from webapp.live.notify import job_changed
 
-from .folded import state_to_dict
+from .folded import runner_of, state_to_dict
 from .meeting import endpoint_of, given_endpoint, is_hosted, local_address, say_taken, wanted_endpoint
 from .models import Attempt, Job, Member, Wanted
 from .placement import Need, NotPlaced, Placed, choose
@@ -37,7 +39,26 @@ def need_of(spec: JobSpec) -> Need:
     low, high = parse_nnodes(spec.nnodes)
     wanted = wanted_endpoint(spec)
     host = wanted.host if wanted else ""
-    return Need(low=spec.nodes or low, high=spec.nodes or high, slots=slots_needed(spec), host=host)
+    most = spec.nodes or high
+    # Only beyond what a round takes in does a node stand by.
+    spares = spec.spares if most == high and not is_fixed(spec) else 0
+    return Need(low=spec.nodes or low, high=most + spares, host=host, spec=spec)
+
+
+def need_now(job: Job) -> Need:
+    """What it was launched with, and what an operator has asked for since."""
+    spec = spec_of(job)
+    return need_of(replace(spec, nodes=job.nodes_wanted or spec.nodes))
+
+
+def need_again(job: Job) -> Need:
+    """As the survivors of a loss would, a later attempt goes on with what is there."""
+    return replace(need_now(job), low=job.min_nodes)
+
+
+def is_fixed(spec: JobSpec) -> bool:
+    """The nodes of an attempt are those that it began with."""
+    return spec.standalone or spec.rdzv_backend == "static"
 
 
 @transaction.atomic
@@ -50,20 +71,24 @@ def place(job: Job) -> bool:
     locked = Job.objects.select_for_update().get(pk=job.pk)
     if locked.state != JobState.QUEUED.value or locked.wanted != Wanted.RUN:
         return False
+    if locked.not_before is not None and locked.not_before > timezone.now():
+        return False
     if locked.attempts.filter(ended_at=None).exists():
         return False
     spec = spec_of(locked)
+    need = need_again(locked) if locked.attempts.exists() else need_now(locked)
     # Of two that look for room at once, the second has to see what the first has taken.
     take_turns("placing")
     rooms = read_rooms()
-    answer = choose(rooms, need_of(spec))
+    answer = choose(rooms, need)
     taken = say_taken(spec, rooms)
     if taken or isinstance(answer, NotPlaced):
         say_why_queued(locked, answer.why if isinstance(answer, NotPlaced) else f"Queued: {taken}.")
         return False
-    attempt = _make_attempt(locked, spec, answer)
+    slots = {room.node: need.on(room) for room in rooms}
+    attempt = _make_attempt(locked, spec, answer, slots)
     if attempt.store_host:
-        _start(attempt, spec, attempt.store_host)
+        _start(attempt, spec, attempt.members.get(node=attempt.store_host))
     else:
         start_members(attempt)
     Job.objects.filter(pk=locked.pk).update(version=F("version") + 1)
@@ -77,7 +102,7 @@ def say_why_queued(job: Job, why: str) -> None:
         job_changed(job.id)
 
 
-def _make_attempt(job: Job, spec: JobSpec, placed: Placed) -> Attempt:
+def _make_attempt(job: Job, spec: JobSpec, placed: Placed, slots: Mapping[str, int]) -> Attempt:
     number = job.attempts.count() + 1
     attempt = Attempt.objects.create(
         id=f"j{job.id}-a{number}-{secrets.token_hex(4)}",
@@ -87,55 +112,75 @@ def _make_attempt(job: Job, spec: JobSpec, placed: Placed) -> Attempt:
         endpoint="" if is_hosted(spec) else given_endpoint(spec),
         created_at=timezone.now(),
     )
-    slots = slots_needed(spec)
-    Member.objects.bulk_create(Member(attempt=attempt, node=node, slots=slots) for node in placed.nodes)
+    Member.objects.bulk_create(Member(attempt=attempt, node=node, slots=slots[node]) for node in placed.nodes)
     return attempt
 
 
 def start_members(attempt: Attempt) -> int:
-    """Write the start commands of all nodes but the store's host, once its endpoint is known.
+    """Write the start commands of all runners that are due, once the store's endpoint is known.
 
-    Called in the transaction that stored the endpoint. Gives how many were written; the second time none.
+    Called in the transaction that made them due. Gives how many were written; the second time none.
     """
     if not attempt.endpoint or attempt.ended_at or attempt.job.wanted != Wanted.RUN:
         return 0
-    started = _nodes_told(attempt, StartRunner.kind)
-    missing = [member.node for member in attempt.members.all() if member.node not in started]
-    for node in missing:
-        _start(attempt, spec_of(attempt.job), node)
+    started = find_started(attempt)
+    due = attempt.members.filter(settled_at=None, leaves_at=None, phase=Phase.LAUNCHING.value)
+    missing = [member for member in due if (member.node, member.incarnation) not in started]
+    for member in missing:
+        _start(attempt, spec_of(attempt.job), member)
     return len(missing)
 
 
-def _start(attempt: Attempt, spec: JobSpec, node: str) -> None:
+def find_started(attempt: Attempt) -> set[tuple[str, int]]:
+    """The runners that were told to start: node and incarnation of each."""
+    commands = Command.objects.filter(attempt=attempt.id, kind=StartRunner.kind)
+    return {(node, incarnation_in(body)) for node, body in commands.values_list("node", "body")}
+
+
+def incarnation_in(start: Mapping[str, Any]) -> int:
+    """Which runner of its node a start command is about."""
+    return int(start.get("message", {}).get("incarnation", 1))
+
+
+def _start(attempt: Attempt, spec: JobSpec, member: Member) -> None:
+    again = "" if member.incarnation == 1 else f", runner {member.incarnation} of {member.node}"
     command = StartRunner(
         id=str(uuid4()),
         deadline_s=START_DEADLINE_S,
         by="regroup",
-        why=f"attempt {attempt.number} of job {attempt.job_id} {attempt.job.name}",
-        message=_message(attempt, spec, node),
+        why=f"attempt {attempt.number} of job {attempt.job_id} {attempt.job.name}{again}",
+        message=_message(attempt, spec, member),
     )
-    write_command(node, command, job=attempt.job_id, attempt=attempt.id)
+    write_command(member.node, command, job=attempt.job_id, attempt=attempt.id)
 
 
-def _message(attempt: Attempt, spec: JobSpec, node: str) -> StartMessage:
+def _message(attempt: Attempt, spec: JobSpec, member: Member) -> StartMessage:
     low, high = parse_nnodes(spec.nnodes)
-    hosts_store = node == attempt.store_host
-    nodes = list(attempt.members.values_list("node", flat=True))
+    node, hosts_store = member.node, member.node == attempt.store_host
     return StartMessage(
         attempt=attempt.id,
         job=attempt.job_id,
         job_name=attempt.job.name,
         number=attempt.number,
         node=node,
-        # The host comes first: it is the one that everybody meets at.
-        nodes=tuple(sorted(nodes, key=lambda name: (name != attempt.store_host, name))),
+        nodes=_assigned(attempt),
         min_nodes=low,
         max_nodes=high,
         endpoint=endpoint_of(spec, node) if hosts_store else attempt.endpoint,
         hosts_store=hosts_store,
         local_addr=local_address(spec, node),
+        spent=runner_of(member).charged,
+        nproc=member.slots,
+        incarnation=member.incarnation,
         spec=spec,
     )
+
+
+def _assigned(attempt: Attempt) -> tuple[str, ...]:
+    """The nodes that take part. The store's host comes first: it is the one that everybody meets at."""
+    taking_part = attempt.members.filter(leaves_at=None).exclude(phase=Phase.ENDED.value)
+    nodes = taking_part.values_list("node", flat=True)
+    return tuple(sorted(nodes, key=lambda name: (name != attempt.store_host, name)))
 
 
 def stop_others(attempt: Attempt, why: str, by: Account | None = None, grace_s: float | None = None) -> int:
@@ -144,21 +189,37 @@ def stop_others(attempt: Attempt, why: str, by: Account | None = None, grace_s: 
     A node with an open request is not asked again, and one that does not answer is asked once it is heard.
     """
     _settle_never_started(attempt)
-    grace_s = spec_of(attempt.job).shutdown_timeout if grace_s is None else grace_s
+    grace_s = grace_of(attempt.job) if grace_s is None else grace_s
     nodes = _to_be_asked(attempt)
     for node in nodes:
         _stop(attempt, node, why, by, grace_s)
     return len(nodes)
 
 
+def grace_of(job: Job) -> float:
+    """What workers have between SIGTERM and SIGKILL."""
+    return spec_of(job).shutdown_timeout if job.stop_grace_s is None else job.stop_grace_s
+
+
 def _settle_never_started(attempt: Attempt) -> None:
     """Nodes that were never told to start hold nothing, so that there is nobody to ask."""
+    started = find_started(attempt)
+    for member in attempt.members.filter(settled_at=None):
+        if (member.node, member.incarnation) not in started:
+            settle_unstarted(member)
+
+
+def settle_unstarted(member: Member) -> None:
     now = timezone.now()
     never = RunnerState(
-        phase=Phase.ENDED, since=now, outcome="stopped", reason="It had not been told to start."
+        phase=Phase.ENDED,
+        since=now,
+        outcome="stopped",
+        reason="It had not been told to start.",
+        charged=runner_of(member).charged,
     )
-    idle = attempt.members.filter(settled_at=None).exclude(node__in=_nodes_told(attempt, StartRunner.kind))
-    idle.update(settled_at=now, phase=Phase.ENDED.value, folded=state_to_dict(never))
+    row = Member.objects.filter(pk=member.pk, settled_at=None)
+    row.update(settled_at=now, phase=Phase.ENDED.value, folded=state_to_dict(never))
 
 
 def _to_be_asked(attempt: Attempt) -> list[str]:

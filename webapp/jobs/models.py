@@ -28,10 +28,23 @@ class Job(models.Model):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="stopped_jobs"
     )
     stop_reason = models.TextField(blank=True)
+    stop_grace_s = models.FloatField(null=True)
+    """What its workers have between SIGTERM and SIGKILL when it is stopped. None: what the spec says."""
     ended_at = models.DateTimeField(null=True)
+    nodes_wanted = models.PositiveIntegerField(null=True)
+    """How many nodes an operator last asked for. None: what the spec says."""
+    nodes_wanted_why = models.TextField(blank=True)
+    """Who asked for that number, and why, in words such as ``scaled down by anna: a look``."""
+    not_before = models.DateTimeField(null=True)
+    """When the next attempt may be placed, after one that ended for infrastructure's reasons."""
 
     class Meta:
         ordering = ["-id"]
+
+    @property
+    def wanted_nodes(self) -> int:
+        """How many nodes shall train; an operator's last word counts before the spec's."""
+        return self.nodes_wanted or self.spec.get("nodes") or self.max_nodes
 
 
 class Attempt(models.Model):
@@ -45,6 +58,10 @@ class Attempt(models.Model):
     """``HOST:PORT`` of the store once it is known."""
     created_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
+    ended_why = models.TextField(blank=True)
+    """What ended it, once a newer attempt has taken its place."""
+    is_infrastructure = models.BooleanField(default=False)
+    """It ended for no fault of the job's, so that a new attempt counts against ``max_relaunches``."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["job", "number"], name="attempt_once")]
@@ -63,6 +80,13 @@ class Member(models.Model):
     started_at = models.DateTimeField(null=True)
     settled_at = models.DateTimeField(null=True)
     """When the node said that nothing of it is left: only then are its slots free."""
+    incarnation = models.PositiveIntegerField(default=1)
+    """Which of the runners that this node has had in this attempt it is about."""
+    leaves_at = models.DateTimeField(null=True)
+    """Since when the node is to leave the attempt. None: it is to take part."""
+    leaves_why = models.TextField(blank=True)
+    deaths = models.JSONField(default=list)
+    """When earlier runners of this node died in this attempt, newest last, in ISO 8601."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["attempt", "node"], name="member_once")]
@@ -77,6 +101,8 @@ class Round(models.Model):
     cause = models.CharField(max_length=16)
     charged = models.CharField(max_length=100, blank=True)
     claims = models.JSONField(default=list)
+    absent = models.JSONField(default=dict)
+    """Why a node that was expected is not in it, as the runners saw it, by its name."""
     why = models.TextField(blank=True)
     """The first cause in words, as far as it is known."""
     formed_at = models.DateTimeField()

@@ -53,4 +53,13 @@ def _room(node: Node, jobs: list[NodeJob], state: NodeState) -> Room:
         held_by=tuple(f"job {job.job} {job.name}" for job in jobs),
         names=frozenset({host, *node.facts.get("addresses", ())} - {""}),
         machine=str(node.facts.get("boot_id") or host or node.name),
+        closed=_why_closed(node),
+        cpus=int(node.facts.get("cpus", 0)),
+        gpus=len(node.facts.get("gpus", ())),
     )
+
+
+def _why_closed(node: Node) -> str:
+    if node.draining_since is not None:
+        return "is being drained"
+    return "is set aside, as it came and went too often" if node.set_aside_at is not None else ""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from datetime import datetime
 
+from agents.wire.lifecycle import Phase
 from webapp.fleet.models import Command
 
-from .models import Round, Worker
+from .folded import runner_of
+from .models import Member, Round, Worker
 from .words import count, ended, listed
 
 
@@ -22,8 +24,7 @@ def _why(row: Round) -> str:
     if row.cause == "failure":
         return failure_words(row.attempt_id, row.number - 1, row.charged)
     if row.cause == "membership":
-        before = Round.objects.filter(attempt_id=row.attempt_id, number=row.number - 1).first()
-        return membership_words(before.nodes if before else [], row.nodes)
+        return _membership_words(row)
     return ""
 
 
@@ -66,13 +67,72 @@ def kill_of(worker: Worker) -> Command | None:
     )
 
 
-def membership_words(before: Sequence[str], after: Sequence[str]) -> str:
-    came = [node for node in after if node not in before]
-    left = [node for node in before if node not in after]
-    if came and left:
-        return f"{listed(came)} joined and {listed(left)} left"
-    if came:
-        return f"{listed(came)} joined"
-    if left:
-        return f"{listed(left)} left"
-    return f"The same {count(len(after), 'node')} formed anew"
+# -- who came and who left -----------------------------------------------------------------
+
+
+def _membership_words(row: Round) -> str:
+    before = Round.objects.filter(attempt_id=row.attempt_id, number=row.number - 1).first()
+    if before is None:
+        return ""
+    members = _members(row)
+    left = [node for node in before.nodes if node not in row.nodes]
+    again = [node for node in row.nodes if _has_died_since(members.get(node), before.formed_at)]
+    came = [node for node in row.nodes if node not in before.nodes and node not in again]
+    parts = [_gone(node, members.get(node), row.absent.get(node, "")) for node in left]
+    parts += [_again(node) for node in again] + ([f"{listed(came)} joined"] if came else [])
+    return _begin(listed(parts)) or f"The same {count(len(row.nodes), 'node')} formed anew"
+
+
+def coming_words(newest: Round) -> str:
+    """Why the members of that round leave it, when none of its workers has failed."""
+    members = _members(newest)
+    going = [node for node in newest.nodes if _is_going(members.get(node))]
+    coming = [node for node, member in members.items() if node not in newest.nodes and _is_coming(member)]
+    parts = [_gone(node, members.get(node), "") for node in going]
+    return _begin(listed(parts + ([f"{listed(coming)} joined"] if coming else [])))
+
+
+def _members(row: Round) -> dict[str, Member]:
+    return {member.node: member for member in Member.objects.filter(attempt=row.attempt_id).order_by("node")}
+
+
+def _is_going(member: Member | None) -> bool:
+    return member is not None and (member.leaves_at is not None or member.phase == Phase.ENDED.value)
+
+
+def _is_coming(member: Member) -> bool:
+    return member.leaves_at is None and member.phase == Phase.RENDEZVOUS.value
+
+
+def _has_died_since(member: Member | None, formed_at: datetime) -> bool:
+    deaths = member.deaths if member else []
+    return bool(deaths) and datetime.fromisoformat(deaths[-1]) >= formed_at
+
+
+def _again(node: str) -> str:
+    return f"the runner on {node} died and has been started again"
+
+
+def _gone(node: str, member: Member | None, absent: str) -> str:
+    """Why a node is not in the round, as far as it is known: asked to leave, silent, or its runner ended."""
+    if member is None:
+        return f"{node} left"
+    runner = runner_of(member)
+    if runner.died and runner.reason:
+        return _inside(runner.reason)
+    if member.leaves_why and "lapsed" not in absent:
+        return f"{node} left ({member.leaves_why.rstrip('.')})"
+    if runner.has_left:
+        return f"{node} left, as its runner was told to by something other than Regroup"
+    return f"{node} left" if absent in ("", "it left") else f"{node} is gone: {absent}"
+
+
+def _inside(reason: str) -> str:
+    """A sentence as part of another one."""
+    reason = reason.rstrip(".")
+    return reason[:1].lower() + reason[1:] if reason.startswith("The ") else reason
+
+
+def _begin(words: str) -> str:
+    """As a sentence begins; the name of a node stays as it is."""
+    return f"The{words[3:]}" if words.startswith("the ") else words

@@ -8,6 +8,7 @@ from datetime import datetime
 from agents.wire.events import RendezvousCompleted, WorkerExited, WorkersStarted
 from agents.wire.lifecycle import Phase
 
+from .comings import note_comings
 from .models import Member, PhaseSpan, Round, Worker
 from .round_why import explain_round
 
@@ -25,11 +26,20 @@ def form_round(member: Member, event: RendezvousCompleted) -> None:
             "cause": event.cause,
             "charged": event.charged or "",
             "claims": [_plain_claim(claim) for claim in event.claims],
+            "absent": dict(event.absent),
             "formed_at": event.at,
         },
     )
     if is_new:
         explain_round(row)
+        note_comings(row)
+
+
+def explain_newest(member: Member) -> None:
+    """How a runner ended may be what the newest round without its node began for."""
+    newest = Round.objects.filter(attempt_id=member.attempt_id).order_by("-number").first()
+    if newest is not None and member.node not in newest.nodes:
+        explain_round(newest)
 
 
 def _plain_claim(claim: object) -> dict[str, object]:

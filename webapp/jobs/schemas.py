@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal, Self
 
 from ninja import Schema
-from pydantic import Field
+from pydantic import Field, ModelWrapValidatorHandler, ValidationError, field_validator, model_validator
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from agents.wire.spec import JobSpec
+from agents.wire.torchrun import REFUSED, SIGNALS
 
 StateWord = Literal[
     "queued",
@@ -40,22 +42,58 @@ class SpecIn(Schema):
 
     nnodes: str = "1"
     nodes: int | None = None
-    nproc_per_node: int = 1
+    nproc_per_node: int | str = 1
+    spares: int = 0
     max_restarts: int = 0
+    max_membership_restarts: int | None = None
+    max_relaunches: int = 3
     standalone: bool = False
     rdzv_backend: str = "c10d"
     rdzv_endpoint: str = ""
     rdzv_conf: dict[str, str] = Field(default_factory=dict)
     script: str | None = None
     module: str | None = None
+    no_python: bool = False
     args: list[str] = Field(default_factory=list)
     env: dict[str, str] = Field(default_factory=dict)
     workdir: str | None = None
     python: str | None = None
     start: str = "preload"
     preload: list[str] = Field(default_factory=lambda: list(JobSpec().preload))
+    start_method: str = "spawn"
+    role: str = "default"
     monitor_interval: float = 0.1
     shutdown_timeout: float = 30.0
+    exit_barrier_timeout: float | None = None
+    signals_to_handle: str = SIGNALS
+    event_log_handler: str = "null"
+    redirects: str = "0"
+    tee: str = "0"
+    local_ranks_filter: str = ""
+    log_line_prefix_template: str | None = None
+    duplicate_stdout_filters: list[str] = Field(default_factory=list)
+    duplicate_stderr_filters: list[str] = Field(default_factory=list)
+    virtual_local_rank: bool = False
+    numa_binding: str | None = None
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _refuse_flags(cls, values: Any, read: ModelWrapValidatorHandler[Self]) -> Self:
+        """What torchrun has and a job cannot is refused with the reason, not left out without a word."""
+        refused = [name for name in REFUSED if isinstance(values, dict) and name in values]
+        if refused:
+            raise ValidationError.from_exception_data(cls.__name__, [_refusal(name) for name in refused])
+        return read(values)
+
+    @field_validator("nproc_per_node")
+    @classmethod
+    def _read_number(cls, value: int | str) -> int | str:
+        return int(value) if isinstance(value, str) and value.strip().isdecimal() else value
+
+
+def _refusal(name: str) -> InitErrorDetails:
+    error = PydanticCustomError("refused", "{why}", {"why": f"A job has no {name}. {REFUSED[name]}"})
+    return InitErrorDetails(type=error, loc=(name,), input=None)
 
 
 class JobIn(SpecIn):
@@ -63,6 +101,14 @@ class JobIn(SpecIn):
 
 
 class StopIn(Schema):
+    reason: str = ""
+    force: bool = False
+    """SIGKILL at once instead of after the grace; also for a job that is being stopped already."""
+
+
+class ScaleIn(Schema):
+    nodes: int
+    """How many nodes the job shall have, within its ``nnodes``."""
     reason: str = ""
 
 
@@ -86,10 +132,47 @@ class NodesOut(Schema):
     min: int
     max: int
     wanted: int
+    """What was asked for, at once when it is asked; formed and alive follow it by evidence."""
     formed: int
     """Nodes in the newest formed round."""
     alive: int
     """Of those, how many are heard and have a live runner."""
+
+
+class ScalingOut(Schema):
+    """Beside ``nodes``: those who stand by, and whether the number can be changed."""
+
+    spares: int
+    """Nodes that are wanted to stand by."""
+    standing_by: int
+    """Nodes that do so now."""
+    why: str
+    """Who asked for the number of nodes, and why. Empty: it is what the job was launched with."""
+    fixed: str
+    """Why the number of nodes cannot be changed now, as a sentence. Empty: it can be."""
+
+
+class RelaunchesOut(Schema):
+    """New attempts after one that ended for no fault of the job's."""
+
+    used: int
+    max: int
+    next_at: datetime | None
+    """When the next attempt begins at the earliest. None: none is due."""
+
+
+class AttemptOut(Schema):
+    id: str
+    number: int
+    began_at: datetime
+    ended_at: datetime | None
+    why: str
+    """Why it ended; empty while it runs."""
+    is_infrastructure: bool
+    """It ended for no fault of the job's, such as a lost store host."""
+    nodes: list[str]
+    rounds: int
+    """How many rounds it had."""
 
 
 class NodeBudget(Schema):
@@ -136,6 +219,20 @@ class MemberOut(Schema):
     reason: str
     state: NodeWord
     silent_s: float | None
+    slots: int
+    incarnation: int
+    """Which runner of this node in this attempt it is: 2 after the first one died or left."""
+    deaths: list[datetime]
+    """When earlier runners of this node died in this attempt."""
+    is_spare: bool
+    """It stands by, as the round is full."""
+    leaves_at: datetime | None
+    """Since when it is to leave. None: it is to take part."""
+    leaves_why: str
+    has_left: bool
+    """It left, and the others go on."""
+    settled_at: datetime | None
+    """When nothing of it was left on the node."""
 
 
 class FailureOut(Schema):
@@ -198,8 +295,16 @@ class JobOut(JobSummary):
     failure: FailureOut | None
     past: list[Sentence]
     """Earlier state sentences, newest first."""
+    scaling: ScalingOut
+    relaunches: RelaunchesOut
+    attempts: list[AttemptOut]
+    """All of them, the newest first. What else is told here is of the newest."""
     stopped_by: str | None
     stop_reason: str
+    stop_deadline: datetime | None
+    """When SIGKILL follows at the latest. None: it is not being stopped."""
+    stop_forced: bool
+    """Somebody did not want to wait for the grace."""
     last_event: int
     """Newest event cursor of this job: when it grows, there are events to fetch."""
     timeline_version: int

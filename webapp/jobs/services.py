@@ -6,12 +6,12 @@ import logging
 from pathlib import PurePosixPath
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 from kombu.exceptions import OperationalError as BrokerDown
 
 from agents.wire.lifecycle import JobState
-from agents.wire.spec import JobSpec, SpecError, check_spec, parse_nnodes
+from agents.wire.spec import LISTS, JobSpec, SpecError, check_spec, parse_nnodes, slots_needed
 from webapp.accounts.models import Account
 from webapp.errors import Problem, refuse_field
 from webapp.fleet.models import Node
@@ -19,11 +19,13 @@ from webapp.live.notify import job_changed
 
 from .apply import restand
 from .launch import stop_others
+from .locks import lock_jobs
 from .meeting import say_taken, wanted_endpoint
 from .models import Attempt, Job, Wanted
 from .placement import can_host
 from .rooms import read_rooms
 from .schemas import JobIn
+from .stop import force_end, is_forced
 from .tasks import place_queued
 
 log = logging.getLogger("regroup.jobs")
@@ -62,9 +64,8 @@ def _read_spec(data: JobIn) -> JobSpec:
         raise refuse_field(
             "name", f"The name is longer than {NAME_LENGTH} characters.", "Write a shorter one."
         )
-    spec = JobSpec(
-        **{**data.dict(exclude={"name"}), "args": tuple(data.args), "preload": tuple(data.preload)}
-    )
+    fields = data.dict(exclude={"name"})
+    spec = JobSpec(**{**fields, **{name: tuple(fields[name]) for name in LISTS}})
     try:
         check_spec(spec)
     except SpecError as error:
@@ -95,7 +96,7 @@ def _require_owner(spec: JobSpec) -> None:
 def _require_possible(spec: JobSpec) -> None:
     """Nodes may still join, but none of those known will ever have that many slots."""
     largest = Node.objects.order_by("-slots", "name").first()
-    if largest is not None and largest.slots < spec.nproc_per_node:
+    if largest is not None and largest.slots < slots_needed(spec):
         raise refuse_field(
             "nproc_per_node",
             f"nproc_per_node is {spec.nproc_per_node}, and the largest node, {largest.name}, "
@@ -118,17 +119,20 @@ def _ask_for_placing(job: Job) -> None:
 
 
 @transaction.atomic
-def stop_job(job: Job, account: Account | None, reason: str, grace_s: float | None = None) -> Job:
+def stop_job(
+    job: Job, account: Account | None, reason: str, grace_s: float | None = None, force: bool = False
+) -> Job:
     """Want the job stopped, and ask its nodes to end it. A second call changes nothing.
 
-    ``account`` None: Regroup itself stops it.
+    ``account`` None: Regroup itself stops it. ``force`` skips the grace, also where it is being waited out.
 
     Raises:
         Problem: 409 when the job has already ended in another way.
     """
-    locked = Job.objects.select_for_update().get(pk=job.pk)
+    lock_jobs([job.pk])
+    locked = Job.objects.get(pk=job.pk)
     if locked.wanted == Wanted.STOP:
-        return locked
+        return _force(locked, account, reason) if force and not is_forced(locked) else locked
     if JobState(locked.state).is_terminal:
         raise Problem(
             409,
@@ -137,13 +141,35 @@ def stop_job(job: Job, account: Account | None, reason: str, grace_s: float | No
             where="job",
             what_to_do="Nothing is left to stop.",
         )
+    grace_s = 0.0 if force else grace_s
     Job.objects.filter(pk=locked.pk).update(
-        wanted=Wanted.STOP, stopped_by=account, stop_reason=reason, version=F("version") + 1
+        wanted=Wanted.STOP,
+        stopped_by=account,
+        stop_reason=reason,
+        stop_grace_s=grace_s,
+        version=F("version") + 1,
     )
-    locked.refresh_from_db()
-    for attempt in Attempt.objects.filter(job=locked, members__settled_at=None).distinct():
+    for attempt in _live_attempts(locked):
         stop_others(attempt, reason or f"job {locked.id} is stopped", by=account, grace_s=grace_s)
-    restand(locked.id)
-    job_changed(locked.id)
-    locked.refresh_from_db()
-    return locked
+    return _restood(locked)
+
+
+def _force(job: Job, account: Account | None, reason: str) -> Job:
+    """It is being stopped already: every node kills what is left of it at once."""
+    if JobState(job.state).is_terminal:
+        return job
+    Job.objects.filter(pk=job.pk).update(stop_grace_s=0.0, version=F("version") + 1)
+    for attempt in _live_attempts(job):
+        force_end(attempt, reason or f"job {job.id} is killed", account)
+    return _restood(job)
+
+
+def _live_attempts(job: Job) -> QuerySet[Attempt]:
+    return Attempt.objects.filter(job=job, members__settled_at=None).distinct()
+
+
+def _restood(job: Job) -> Job:
+    restand(job.pk)
+    job_changed(job.pk)
+    job.refresh_from_db()
+    return job

@@ -24,12 +24,14 @@ from webapp.fleet.models import Command
 from webapp.fleet.outbox import expire, find_late
 from webapp.redis import say_alive
 
-from .apply import restand, start_did_not_happen
+from .apply import restand, restand_or_log, start_did_not_happen
+from .drain import carry_on as carry_on_draining
 from .facts import facts_of
 from .launch import TERMINAL, place, stop_others
 from .locks import lock_jobs
 from .models import Attempt, Job, Member, Wanted
-from .standing import why_end_the_rest
+from .relaunch import is_held_back
+from .situation import why_end_the_rest
 
 log = logging.getLogger("regroup.jobs")
 
@@ -55,7 +57,7 @@ def repeated(task: Callable[[], int]) -> Callable[[], int]:
 def place_queued() -> int:
     """Look at every queued job once, oldest first; gives how many were placed."""
     queued = Job.objects.filter(state=JobState.QUEUED.value, wanted=Wanted.RUN).order_by("id")
-    return sum(_place_one(job) for job in queued)
+    return sum(_place_one(job) for job in queued if not is_held_back(job))
 
 
 def _place_one(job: Job) -> bool:
@@ -69,21 +71,32 @@ def _place_one(job: Job) -> bool:
 @app.task(name="regroup.reconcile")
 @repeated
 def reconcile() -> int:
-    """Ask nodes to end what should not run any more; gives how many were asked.
+    """Ask nodes to end what should not run any more, and give those attempts that run what they need.
 
-    It is due every second, so that it also shows that Celery is at work.
+    Gives how many were asked to end. It is due every second, so that it also shows that Celery is at work.
     """
     with suppress(redis.RedisError):
         say_alive(streams.CELERY)
-    return sum(_end_attempt(attempt) for attempt in _unwanted())
+    ended = sum(_end_attempt(attempt) for attempt in _unwanted())
+    carry_on_draining()
+    for job in _running():
+        # What no record tells: a node that stays silent, one that has got room.
+        restand_or_log(job.pk, is_news=False)
+    return ended
+
+
+def _running() -> QuerySet[Job]:
+    live = Exists(Attempt.objects.filter(job=OuterRef("pk"), ended_at=None))
+    return Job.objects.filter(live, wanted=Wanted.RUN).exclude(state__in=TERMINAL).order_by("pk")
 
 
 def _unwanted() -> QuerySet[Attempt]:
-    """Attempts that may still run although their job is stopped or over, or one of their nodes has failed."""
+    """Attempts that may still run although they or their job are over, or one of their nodes has failed."""
     members = Member.objects.filter(attempt=OuterRef("pk"))
     is_over = (
         Q(job__wanted=Wanted.STOP)
         | Q(job__state__in=TERMINAL)
+        | Q(ended_at__isnull=False)
         | Exists(members.filter(folded__outcome__in=("failed", "succeeded")))
     )
     running = Attempt.objects.filter(Exists(members.filter(settled_at=None)))

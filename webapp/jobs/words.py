@@ -19,6 +19,12 @@ def count(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
+def are(names: Iterable[str]) -> str:
+    """``node-1 is``, ``node-1 and node-2 are``."""
+    words = list(names)
+    return f"{listed(words)} {'is' if len(words) == 1 else 'are'}"
+
+
 def clock(at: datetime) -> str:
     """The time of day in UTC, as sentences give it."""
     return f"{at:%H:%M:%S} UTC"

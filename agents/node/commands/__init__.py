@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from ...wire.commands import AnyCommand, KillWorker, StartRunner, StopRunner
+from ...wire.commands import AnyCommand, KillWorker, LeaveRunner, StartRunner, StopRunner
 from ..outcome import Done
-from . import kill_worker, start_runner, stop_runner
+from . import kill_worker, leave_runner, start_runner, stop_runner
 from .node import Node
 
 __all__ = ["Node", "carry_out"]
@@ -27,6 +27,8 @@ def carry_out(command: AnyCommand, node: Node, is_resumed: bool) -> Done:
             return start_runner.carry_out(command, node)
         case StopRunner():
             return stop_runner.carry_out(command, node)
+        case LeaveRunner():
+            return leave_runner.carry_out(command, node)
         case KillWorker():
             return kill_worker.carry_out(command, node, is_resumed)
         case _:

@@ -6,7 +6,7 @@ import signal
 import time
 
 from ... import procs
-from ...bundle import find_bundle
+from ...bundle import Bundle, find_bundles
 from ...procs import ProcessRef
 from ...wire.commands import KillWorker
 from ..kin import is_kin
@@ -52,19 +52,22 @@ def _already_gone(command: KillWorker, who: str, is_resumed: bool) -> Done:
 
 
 def _require_worker_of(command: KillWorker, worker: ProcessRef, node: Node, who: str) -> None:
-    bundle = find_bundle(node.config.data, command.attempt)
-    if bundle is None:
+    bundles = find_bundles(node.config.data, command.attempt)
+    if not bundles:
         raise Refused(f"{node.name} knows no attempt {command.attempt!r}; nothing was signalled.")
-    runner = bundle.process()
-    is_runner = runner is not None and runner.pid == command.pid
-    if is_runner or not is_kin(bundle, worker):
+    if not any(_is_worker(bundle, worker) for bundle in bundles):
         raise Refused(
             f"{who} is not a worker of attempt {command.attempt} on {node.name}; nothing was signalled."
         )
 
 
+def _is_worker(bundle: Bundle, worker: ProcessRef) -> bool:
+    return bundle.process() != worker and is_kin(bundle, worker)
+
+
 def _send(worker: ProcessRef, signum: signal.Signals, who: str) -> bool:
+    send = procs.ask_to_end if signum.name in ENDING else procs.send_signal
     try:
-        return procs.send_signal(worker, signum)
+        return send(worker, signum)
     except PermissionError as error:
         raise Failed(f"{who} could not be signalled: the node agent's user is not allowed to.") from error

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ...wire.commands import StartRunner
 from ...wire.spec import JobSpec, StartMessage
+from ..devices import Devices, devices_of
 from ..outcome import Done, Evidence, Refused
 from ..probes.python import require_torch
 from ..runs import Run
@@ -18,26 +19,29 @@ _ATTEMPT = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,119}$")
 
 
 def carry_out(command: StartRunner, node: Node) -> Done:
-    """The same attempt a second time finds its runner and starts no other."""
+    """The same message a second time finds its runner and starts no other."""
     message = command.message
     _require_meant(message, node.name)
-    run = node.supervisor.run_of(message.attempt)
+    run = node.supervisor.run_for(message)
     if run is None:
         _require_files(message.spec, node.name)
         environ = job_environment(os.environ, message)
         wanted = message.spec.python or node.config.python
         python = require_torch(wanted, environ, message.spec.workdir, node.name)
         run = node.supervisor.start(message, python)
-    return Done(f"The runner runs on {node.name}.", _evidence(run))
+    devices = devices_of(run.bundle)
+    return Done(f"The runner runs on {node.name}. {devices.said}".strip(), _evidence(run, devices))
 
 
-def _evidence(run: Run) -> Evidence:
+def _evidence(run: Run, devices: Devices) -> Evidence:
     evidence: Evidence = {}
     if run.ref is not None:
         evidence |= {"pid": run.ref.pid, "start_time": run.ref.start_time}
     message = run.bundle.message()
     if message is not None and message.hosts_store:
         evidence["endpoint"] = message.endpoint
+    if devices.gpus:
+        evidence["gpus"] = " ".join(devices.gpus)
     return evidence
 
 
@@ -51,6 +55,8 @@ def _require_meant(message: StartMessage, node: str) -> None:
         raise Refused(f"The start message is meant for {message.node}, and this is {node}.")
     if not _ATTEMPT.match(message.attempt):
         raise Refused(f"{message.attempt!r} cannot be the name of an attempt.")
+    if message.incarnation < 1:
+        raise Refused(f"The runner's number in the attempt is {message.incarnation}. Numbers begin with 1.")
 
 
 def _require_files(spec: JobSpec, node: str) -> None:

@@ -10,20 +10,20 @@ from ... import procs
 from ...wire.bus import server_of
 from ...wire.events import NodeFacts
 from ..config import Config
-from .gpus import find_gpus
+from . import gpus
 from .python import torch_version
 
 
 def gather_facts(config: Config, slots: int) -> NodeFacts:
     """Takes as long as the default interpreter needs to start: no work for the heartbeat's thread."""
-    gpus, gpu_note = find_gpus()
+    found, gpu_note = gpus.find_gpus()
     return NodeFacts(
         host=socket.gethostname(),
         addresses=find_addresses(config),
         cpus=len(os.sched_getaffinity(0)),
         memory_bytes=_memory_bytes(),
         slots=slots,
-        gpus=gpus,
+        gpus=found,
         gpu_note=gpu_note,
         python=config.python,
         torch_version=torch_version(config.python),

@@ -46,7 +46,10 @@ class Started:
 
 
 class Halted:
-    """``death`` says in words how the process ended; empty while it lives."""
+    """``death`` says in words how the process ended; empty while it lives.
+
+    ``is_ready``: it has imported all, so that a worker comes as soon as it is asked for.
+    """
 
     def __init__(self, command: Command, logs: Path) -> None:
         """Start it. What it says while it imports is kept in unnamed files in ``logs``.
@@ -76,6 +79,7 @@ class Halted:
             os.close(requests)
             os.close(status)
         self.death, self.last_words = "", ""
+        self.is_ready = False
         self._line = b""
         self._answers: dict[int, Started | OSError] = {}
         self._codes: dict[int, int] = {}
@@ -108,7 +112,9 @@ class Halted:
             self._bury()
 
     def _note(self, what: str, *words: str) -> None:
-        if what == "started":
+        if what == "ready":
+            self.is_ready = True
+        elif what == "started":
             pid, start_time = words[1].split()
             self._answers[int(words[0])] = Started(int(pid), int(start_time))
         elif what == "refused":

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import marshal
 import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -84,6 +85,21 @@ class ForkServer:
     def has_begun(self) -> bool:
         """Whether a worker would come from it sooner than one that is executed."""
         return self._process is not None
+
+    def wait_ready(self, timeout_s: float) -> bool:
+        """Begin, if that has not been done, and wait until all is imported: workers then come at once.
+
+        False: the time is up, or it has ended, which the first worker that is asked for will show.
+
+        Raises:
+            OSError: the kernel refuses another process. Or what ``check`` raises.
+        """
+        process, deadline = self.begin(), time.monotonic() + timeout_s
+        while not process.is_ready and not process.death and time.monotonic() < deadline:
+            wait_readable((process.status, self._alarm), min(LOOK_S, deadline - time.monotonic()))
+            self._check()
+            process.take()
+        return process.is_ready and not process.death
 
     def begin(self) -> Halted:
         """Start it, or another one when it has ended.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 import time
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 
 from torch.distributed.elastic.rendezvous import (
@@ -20,7 +21,7 @@ from torch.distributed.elastic.rendezvous import (
 
 from ...wire.rdzv import RdzvConf
 from ...wire.spec import StartMessage
-from ..budget import Standing, standing_from_json, standing_to_json
+from ..budget import Settlement, Standing, informed, settled_to_json
 from ..endpoint import join_endpoint, listen, split_endpoint
 from ..torch_hooks import (
     DynamicRendezvousHandler,
@@ -32,42 +33,27 @@ from ..torch_hooks import (
     _RendezvousExitOp,
 )
 from .bell import News
+from .exchange import Exchange, Formed, PeerSilent
 from .meeting import Meeting, Pause
-from .operations import Executor, JoinOp, LeaveOp
+from .operations import Executor, JoinOp
+from .places import Gathering, gathering, is_deserted, is_full, leave
 from .plain_state import State
-from .state import StateHolder, joined, names_in
+from .state import StateHolder
 from .store import host_store
 
 ENDED = "regroup/ended"
 """The key under which the reason stands why the attempt ended. Whoever comes first writes it."""
+SETTLED = "regroup/settled"
+"""The key under which stands how far the attempt has come, for when none of those who know is left."""
 BELL = "bell"
 """The key of a round that is set when there is something to look at."""
-MEMBERS_S = 0.2
-"""How often a node that waits for the standings of others looks whether they are still there."""
-
-
-class PeerSilent(Exception):
-    """A member of the round did not say where it stands, or has gone."""
-
-
-@dataclass(frozen=True)
-class Formed:
-    """A round all of whose members have spoken. In order of group rank."""
-
-    nodes: tuple[str, ...]
-    standings: tuple[Standing, ...]
-    store: str
-    absent: dict[str, str]
-    """Why an assigned node is not among them, by its name."""
-
-    @property
-    def store_host(self) -> str | None:
-        """The node that hosts the attempt's store, if it is one of them."""
-        return next((standing.node for standing in self.standings if standing.hosts_store), None)
+TELL_S = 3.0
+"""How long telling the others may hold up the end of the workers. It goes on meanwhile."""
+LOOK_S = 0.05
 
 
 class Handler(DynamicRendezvousHandler):
-    """``my_standing`` is asked each time a round forms; ``on_joined`` hears who is in, on each change."""
+    """``my_standing`` is asked each time a round forms; ``on_joined`` hears who comes together."""
 
     def __init__(
         self,
@@ -75,12 +61,12 @@ class Handler(DynamicRendezvousHandler):
         message: StartMessage,
         conf: RdzvConf,
         pause: Pause,
-        on_joined: Callable[[tuple[str, ...]], None],
+        on_joined: Callable[[Gathering], None],
     ) -> None:
         node = _NodeDesc(message.node, os.getpid(), 0)
         settings = _settings(message, conf)
         backend, store = meeting.backend, meeting.store
-        self._holder = StateHolder(backend, settings, meeting.settle_s)
+        self._holder = StateHolder(backend, settings, meeting.settle_s, meeting.outlives_outages)
         super().__init__(node, settings, backend.name, store, self._holder)
         order = message.nodes if message.spec.rdzv_backend == "static" else ()
         self._op_executor = Executor(
@@ -95,10 +81,12 @@ class Handler(DynamicRendezvousHandler):
         self._on_joined = on_joined
         self.news = News()
         """To be waited for beside the workers."""
-        self._joined: tuple[str, ...] = ()
+        self._gathering: Gathering | None = None
         self._members: tuple[_NodeDesc, ...] = ()
+        self._formed_round = -1
         self._rank = 0
         self._has_finished = False
+        self._settled = ""
         self._round_store: Store = store
         self.my_standing: Callable[[], Standing] = lambda: Standing(node=message.node, round=0)
         self.formed: Formed | None = None
@@ -107,52 +95,67 @@ class Handler(DynamicRendezvousHandler):
     def use_agent_store(self) -> bool:
         return True
 
+    def _record(self, message: str, node_state: object = None, rank: int | None = None) -> None:
+        """See ``Executor._record``."""
+
     @property
     def joined(self) -> tuple[str, ...]:
         """Names of those who were in when this node last looked."""
-        return self._joined
+        return self._gathering.joined if self._gathering else ()
 
     def _see(self, state: State) -> None:
-        names = joined(state, self._this_node)
-        if names is not None:
-            if state.complete and names != self._joined:
-                self._ring(self._get_store())
-            self._say_joined(names)
+        seen = gathering(state, self._this_node, self._assigned, self._settings.max_nodes)
+        if seen is None or seen == self._gathering:
+            return
+        if state.complete and not seen.is_spare:
+            self._ring(self._get_store())
+        if not (seen.is_spare and self._gathering and self._gathering.is_spare):
+            self._say(seen)
 
-    def _say_joined(self, names: tuple[str, ...]) -> None:
-        if names != self._joined:
-            self._joined = names
-            self._on_joined(names)
+    def _say(self, seen: Gathering) -> None:
+        self._gathering = seen
+        self._on_joined(seen)
+
+    def has_begun(self) -> bool:
+        """Whether others train already, and may do so until this node is ready."""
+        return bool(self._look().members)
 
     # -- forming a round --
 
     def next_rendezvous(self) -> RendezvousInfo:
         """Join the next round, again and again until one forms whose members all speak."""
-        self._joined = ()
+        self._gathering = None
+        self._holder.is_patient = False
         deadline = self._get_deadline(self._settings.timeout.join)
         while True:
             self._join(deadline)
             try:
-                return self._agree()
+                info = self._agree()
             except PeerSilent as silence:
                 print(f"the round is given up: {silence}", flush=True)
+            else:
+                self._holder.is_patient = True
+                return info
 
     def _join(self, deadline: float) -> None:
         self._stop_heartbeats()
-        self._holder.is_patient = False
         self._op_executor.run(_RendezvousExitOp(), deadline)
         if self._members:
             self._ring(self._round_store)
         self._op_executor.run(JoinOp(self._assigned, self._last_call_s), deadline, self._get_deadline)
-        by_rank = sorted(self._state_holder.state.participants.items(), key=lambda item: item[1])
-        self._members = tuple(node for node, _ in by_rank)
-        # The node whose joining completes the round never saw itself in an incomplete one.
-        self._say_joined(tuple(sorted(node.addr for node in self._members)))
+        self._note_formed(self._holder.state)
         self._round_store = self._get_store()
         self.news.clear()
         self._meeting.watch(f"{self._round_key()}/{BELL}", self.news.announce)
-        self._holder.is_patient = True
         self._start_heartbeats()
+
+    def _note_formed(self, state: State) -> None:
+        by_rank = sorted(state.participants.items(), key=lambda item: item[1])
+        self._members, self._formed_round = tuple(node for node, _ in by_rank), state.round
+        # The node whose joining completes the round never saw itself in an incomplete one.
+        names = tuple(sorted(node.addr for node in self._members))
+        if names != self.joined:
+            self._say(Gathering(names, frozenset(names)))
 
     def _round_key(self) -> str:
         """What torch puts in front of the keys of a round."""
@@ -171,8 +174,10 @@ class Handler(DynamicRendezvousHandler):
         if rank == 0:
             server = host_store(self._local_addr, listen(self._local_addr), self._answer_s)
             mine = replace(mine, store=join_endpoint(self._local_addr, server.port))
-        self._round_store.set(f"standing/{rank}", standing_to_json(mine))
-        standings = self._read_standings()
+            mine = informed(mine, self._read_settled())
+        exchange = Exchange(self._round_store, self._members, self._this_node, self._look)
+        exchange.publish(mine)
+        standings = exchange.read(self._answer_s, self._pause, self._meeting.poll_s)
         # The last round's store goes only now: until here somebody may still have been in it.
         self._shared_tcp_store_server = server
         names = tuple(node.addr for node in self._members)
@@ -181,34 +186,25 @@ class Handler(DynamicRendezvousHandler):
         info = RendezvousStoreInfo(host, port)
         return RendezvousInfo(self._round_store, rank, len(self._members), info)
 
+    def _read_settled(self) -> str:
+        self._settled = str(self._store.get(SETTLED).decode()) if self._store.check([SETTLED]) else ""
+        return self._settled
+
+    def note_settled(self, settlement: Settlement) -> None:
+        """By the node of rank 0, for nodes to come. Who is late changes nothing."""
+        if self._rank == 0:
+            self._store.compare_set(SETTLED, self._settled, settled_to_json(settlement))
+
     def _absent(self) -> dict[str, str]:
         reasons = self._holder.state.absent
         missing = self._assigned - {node.addr for node in self._members}
         return {name: reasons.get(name, "it has not joined") for name in sorted(missing)}
 
-    def _read_standings(self) -> tuple[Standing, ...]:
-        keys = [f"standing/{rank}" for rank in range(len(self._members))]
-        deadline = time.monotonic() + self._answer_s
-        look_at = time.monotonic() + MEMBERS_S
-        while not self._round_store.check(keys):
-            if time.monotonic() > look_at:
-                look_at = time.monotonic() + MEMBERS_S
-                self._expect_members(keys)
-            if time.monotonic() > deadline:
-                names = ", ".join(node.addr for node in self._silent(keys))
-                raise PeerSilent(f"{names} did not answer within {self._answer_s} s")
-            self._pause(self._meeting.poll_s)
-        return tuple(standing_from_json(text) for text in self._round_store.multi_get(keys))
-
-    def _silent(self, keys: list[str]) -> list[_NodeDesc]:
-        spoken = [self._round_store.check([key]) for key in keys]
-        return [node for node, has_spoken in zip(self._members, spoken) if not has_spoken]  # noqa: B905
-
-    def _expect_members(self, keys: list[str]) -> None:
-        there = set(self._look().participants)
-        lost = [node.addr for node in (self._this_node, *self._silent(keys)) if node not in there]
-        if lost:
-            raise PeerSilent(f"{', '.join(lost)} left while the round formed")
+    def missing(self) -> dict[str, str]:
+        """Why nodes that it waited for, or that have left it, are not in, by their names."""
+        seen, absent = self._gathering, self._holder.state.absent
+        waited_for = seen.expected.difference(seen.joined) if seen else self._assigned
+        return {name: absent.get(name, "it did not join") for name in sorted(waited_for | absent.keys())}
 
     # -- while the workers run --
 
@@ -232,14 +228,27 @@ class Handler(DynamicRendezvousHandler):
             raise
 
     def _count_news(self, state: State) -> int:
-        gone = set(self._members) - set(state.participants)
-        news = len(state.wait_list) + len(gone)
+        gone = self._not_done(set(self._members) - set(state.participants))
+        # Who waits while the round is full is about to stand by.
+        news = len(gone) + (0 if is_full(state, self._settings.max_nodes) else len(state.wait_list))
         # Read after the state: who leaves or closes because all is done has said so before.
         if (news or state.closed) and self.all_finished():
             return 0
         if state.closed:
             raise RendezvousClosedError
         return news
+
+    def has_lost_member(self) -> bool:
+        """Whether a member of the round has left or is gone, and not just on its way to the next."""
+        with contextlib.suppress(RuntimeError, RendezvousError):
+            there = self._look().last_heartbeats
+            return bool(self._not_done({node for node in self._members if node not in there}))
+        return False
+
+    def _not_done(self, gone: set[_NodeDesc]) -> set[_NodeDesc]:
+        """Without those whose workers had all ended with 0: they waited no longer, and nobody misses them."""
+        ranks = {node: rank for rank, node in enumerate(self._members)}
+        return {node for node in gone if not self._round_store.check([f"finished/{ranks[node]}"])}
 
     def say_finished(self) -> None:
         """This node's workers have all ended with 0. Said as long as it takes, to whoever asks."""
@@ -259,7 +268,7 @@ class Handler(DynamicRendezvousHandler):
     def _start_heartbeats(self) -> None:
         # torch looks once an interval whether an interval has passed, and so may send only every second time.
         self._keep_alive_timer = _PeriodicTimer(
-            self._settings.keep_alive_interval / 4, self._keep_alive_weak, weakref.ref(self)
+            self._settings.keep_alive_interval / 8, self._keep_alive_weak, weakref.ref(self)
         )
         self._keep_alive_timer.set_name("keep-alive")
         self._keep_alive_timer.start()
@@ -285,24 +294,47 @@ class Handler(DynamicRendezvousHandler):
         return None
 
     def leave(self) -> None:
-        """Go politely, if the store still answers."""
+        """Go politely, if the store still answers. Safe to repeat."""
         self._stop_heartbeats()
         with contextlib.suppress(RuntimeError, RendezvousError), self._heartbeat_lock:
-            self._quiet().run(LeaveOp(), self._get_deadline(self._settings.timeout.heartbeat))
+            self._change(lambda state: leave(state, self._this_node, self._settings))
             self._ring(self._round_store)
+
+    def _change(self, change: Callable[[State], bool]) -> None:
+        """Write what it makes of the state. It says whether anything was left to change."""
+        deadline = self._get_deadline(self._settings.timeout.heartbeat)
+        self._holder.sync()
+        while change(self._holder.state) and time.monotonic() < deadline:
+            self._holder.mark_dirty()
+            self._holder.sync()
+
+    def tell_first(self, tell: Callable[[], None]) -> None:
+        """While the workers still run. Not longer than ``TELL_S``: a silent store holds up nothing."""
+        telling = threading.Thread(target=tell, name="telling", daemon=True)
+        telling.start()
+        telling.join(TELL_S)
+
+    def wait_for_others(self, deadline: float) -> None:
+        """After ``leave``: their workers use the round's store until they are out of that round.
+
+        Only where this process keeps it. ``deadline``: seconds, monotonic.
+        """
+        self._holder.is_patient = False
+        with contextlib.suppress(RuntimeError, RendezvousError):
+            while self._keeps_store_for(self._look()) and time.monotonic() < deadline:
+                time.sleep(LOOK_S)
+
+    def _keeps_store_for(self, state: State) -> bool:
+        if self._shared_tcp_store_server is None or state.round != self._formed_round:
+            return False
+        return not set(self._members).isdisjoint(state.participants)
 
     def finish(self, why: str) -> None:
         """After ``leave``: the last node closes the rendezvous, and removes what the attempt left there."""
         with contextlib.suppress(RuntimeError, RendezvousError):
-            if names_in(self._look()):
-                return
-            self.end_attempt(why)
-            self._meeting.clear()
-
-    def _quiet(self) -> Executor:
-        """An executor that a stop does not interrupt."""
-        holder, poll_s = self._state_holder, self._meeting.poll_s
-        return Executor(self._this_node, holder, self._settings, lambda state: None, time.sleep, poll_s)
+            if is_deserted(self._look()):
+                self.end_attempt(why)
+                self._meeting.clear()
 
 
 def _settings(message: StartMessage, conf: RdzvConf) -> RendezvousSettings:

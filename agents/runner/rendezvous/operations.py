@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 from typing import cast
 
 from ..torch_hooks import (
@@ -17,8 +17,11 @@ from ..torch_hooks import (
     _RendezvousStateHolder,
 )
 from .meeting import Pause
+from .places import all_are_in, expected, is_full, next_spares, supersede
 from .plain_state import State
-from .state import all_are_in, expected
+
+SPARE_POLL_S = 0.2
+"""Seconds between the looks of a spare, which may stand by for days."""
 
 Operation = Callable[[_RendezvousContext, float], _Action]
 Observer = Callable[[State], None]
@@ -58,18 +61,37 @@ class Executor(_DistributedRendezvousOpExecutor):
                 action = state_handler(ctx, deadline)
                 if action != _Action.SYNC:
                     return action
-                self._pause(self._poll_s)
+                stands_by = self._node in ctx.state.redundancy_list
+                self._pause(max(self._poll_s, SPARE_POLL_S) if stands_by else self._poll_s)
                 self._state_holder.sync()
                 self._state = self._state_holder.state
                 ctx = _RendezvousContext(self._node, self._state, self._settings)
 
         super().run(patient, deadline, update_deadline)
 
+    def _record(self, message: str, node_state: object = None) -> None:
+        """Nothing: nobody reads torch's own record of a step.
+
+        To name the step it looks up the source of every caller, which on a busy machine takes so long that
+        another node has always written first.
+        """
+
+    def _remove_from_participants(self) -> None:
+        super()._remove_from_participants()
+        # It is about to join again. Who ends in between is missed by the others when this lapses.
+        self._keep_alive()
+
+    def _add_to_redundancy_list(self) -> None:
+        self._state.wait_list.discard(self._node)
+        super()._add_to_redundancy_list()
+
     def _mark_rendezvous_complete(self) -> None:
         super()._mark_rendezvous_complete()
+        state = cast(State, self._state)
+        state.members = tuple(sorted(node.addr for node in state.participants))
         if self._order:
-            nodes = sorted(self._state.participants, key=lambda node: self._order.index(node.addr))
-            self._state.participants.update((node, rank) for rank, node in enumerate(nodes))
+            nodes = sorted(state.participants, key=lambda node: self._order.index(node.addr))
+            state.participants.update((node, rank) for rank, node in enumerate(nodes))
 
 
 class LastCall:
@@ -91,15 +113,36 @@ class LastCall:
 
 
 class JoinOp(_RendezvousJoinOp):
-    """Closes the round as soon as everybody who is expected is in: no last call for nobody."""
+    """Closes the round as soon as everybody who is expected is in: no last call for nobody.
+
+    A spare takes no more than a place that is really free, and in one step: it is never seen to be gone.
+    """
 
     def __init__(self, assigned: frozenset[str], last_call_s: float) -> None:
         self._assigned = assigned
         self._last_call = LastCall(last_call_s)
+        self._deadline = 0.0
 
     def __call__(self, ctx: _RendezvousContext, deadline: float) -> _Action:
-        action = self._ask_torch(ctx, deadline)
         state = cast(State, ctx.state)
+        if ctx.node in state.redundancy_list and not (state.closed or self._promote(ctx, state)):
+            return _stand_by(ctx)
+        if ctx.node in state.wait_list and is_full(state, ctx.settings.max_nodes) and not state.closed:
+            return _Action.ADD_TO_REDUNDANCY_LIST
+        return self._join(ctx, state, max(deadline, self._deadline))
+
+    def _promote(self, ctx: _RendezvousContext, state: State) -> bool:
+        """Whether this spare's turn has come. It may wait for a round as long as one that comes anew."""
+        if ctx.node not in next_spares(state, ctx.settings.max_nodes):
+            return False
+        state.redundancy_list.discard(ctx.node)
+        self._deadline = time.monotonic() + ctx.settings.timeout.join.total_seconds()
+        return True
+
+    def _join(self, ctx: _RendezvousContext, state: State, deadline: float) -> _Action:
+        if ctx.node not in (*state.participants, *state.wait_list):
+            supersede(state, ctx.node, ctx.settings)
+        action = self._ask_torch(ctx, deadline)
         if action in (_Action.ADD_TO_PARTICIPANTS, _Action.ADD_TO_WAIT_LIST, _Action.ADD_TO_REDUNDANCY_LIST):
             state.absent.pop(ctx.node.addr, None)
         waits = action in (_Action.SYNC, _Action.KEEP_ALIVE)
@@ -120,7 +163,7 @@ class JoinOp(_RendezvousJoinOp):
         if state.complete or ctx.node not in state.participants:
             return False
         enough = len(state.participants) >= ctx.settings.min_nodes
-        if enough and all_are_in(state, self._assigned):
+        if enough and all_are_in(state, self._assigned, ctx.settings.max_nodes):
             return True
         if not self._last_call.is_over(state.deadline, time.monotonic()):
             return False
@@ -130,21 +173,13 @@ class JoinOp(_RendezvousJoinOp):
     def _let_go(self, ctx: _RendezvousContext, state: State) -> None:
         """The next rounds do not wait for them again."""
         last_call_s = ctx.settings.timeout.last_call.total_seconds()
-        for name in expected(state, self._assigned) - {node.addr for node in state.participants}:
+        waited_for = expected(state, self._assigned, ctx.settings.max_nodes)
+        for name in waited_for - {node.addr for node in state.participants}:
             state.absent[name] = f"it did not join within {last_call_s:.0f} s (last_call_timeout)"
 
 
-class LeaveOp:
-    """Takes the node out of every list, so that nobody waits for its keep-alive to lapse, or for itself."""
-
-    def __call__(self, ctx: _RendezvousContext, deadline: float) -> _Action:
-        if ctx.node in ctx.state.participants:
-            action = _Action.REMOVE_FROM_PARTICIPANTS
-        elif ctx.node in ctx.state.wait_list:
-            action = _Action.REMOVE_FROM_WAIT_LIST
-        elif ctx.node in ctx.state.redundancy_list:
-            action = _Action.REMOVE_FROM_REDUNDANCY_LIST
-        else:
-            return _Action.FINISH
-        cast(State, ctx.state).absent[ctx.node.addr] = "it left"
-        return _Action.ERROR_TIMEOUT if time.monotonic() > deadline else action
+def _stand_by(ctx: _RendezvousContext) -> _Action:
+    """What a spare does while the round is full."""
+    last = ctx.state.last_heartbeats.get(ctx.node)
+    is_due = last is None or datetime.now(timezone.utc) - last >= ctx.settings.keep_alive_interval
+    return _Action.KEEP_ALIVE if is_due else _Action.SYNC

@@ -10,15 +10,19 @@ from torch.distributed.elastic.rendezvous import RendezvousStateError
 
 from ..torch_hooks import _NodeDesc, _RendezvousState
 
-VERSION = 1
+VERSION = 2
 
 
 class State(_RendezvousState):
-    """``absent``: why an assigned node is not waited for, by its name, until it joins again."""
+    """``absent``: why a node is not waited for, by its name, until it joins again.
+
+    ``members``: the names of the nodes of the last round that formed.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.absent: dict[str, str] = {}
+        self.members: tuple[str, ...] = ()
 
 
 def encode(state: State) -> bytes:
@@ -34,6 +38,7 @@ def encode(state: State) -> bytes:
         "redundancy_list": sorted(map(_from_node, state.redundancy_list)),
         "keep_alives": [[*_from_node(node), at.isoformat()] for node, at in state.last_heartbeats.items()],
         "absent": state.absent,
+        "members": state.members,
     }
     return json.dumps(values, separators=(",", ":")).encode()
 
@@ -63,6 +68,7 @@ def _read(values: dict[str, Any]) -> State:
         _to_node(one[:3]): datetime.fromisoformat(one[3]) for one in values["keep_alives"]
     }
     state.absent = {str(name): str(why) for name, why in values["absent"].items()}
+    state.members = tuple(map(str, values["members"]))
     return state
 
 

@@ -11,13 +11,11 @@ from ..torch_hooks import (
     RendezvousSettings,
     Token,
     _BackendRendezvousStateHolder,
-    _NodeDesc,
-    _remove_participant_epilogue,
 )
 from .liveness import Liveness
+from .places import LAPSED, drop, names_in
 from .plain_state import State, decode, encode
 
-LAPSED = "its keep-alive lapsed"
 SLOW_S = 0.5
 """A look that took longer has met a store in trouble, and the others may be in more of it."""
 PATIENCE_S = 3.5
@@ -25,18 +23,28 @@ PATIENCE_S = 3.5
 
 
 class StateHolder(_BackendRendezvousStateHolder):
-    """``settle_s``: see ``Liveness``. ``is_patient``: this node's workers run, and miss nobody so far."""
+    """``settle_s``: see ``Liveness``. ``is_patient``: this node's workers run, and miss nobody so far.
+
+    Without ``outlives_outages`` one look that fails is the last: an answer that is overdue may still come,
+    and would be taken for that to the next question.
+    """
 
     _state: State
 
     def __init__(
-        self, backend: RendezvousBackend, settings: RendezvousSettings, settle_s: float = 0.0
+        self,
+        backend: RendezvousBackend,
+        settings: RendezvousSettings,
+        settle_s: float = 0.0,
+        outlives_outages: bool = True,
     ) -> None:
         super().__init__(backend, settings, cache_duration=0)
         self._state = State()
         interval = settings.keep_alive_interval.total_seconds()
         self._liveness = Liveness(interval * settings.keep_alive_max_attempt, 2 * interval, settle_s)
         self.is_patient = False
+        self._outlives_outages = outlives_outages
+        self._lost: RendezvousConnectionError | None = None
 
     @property
     def state(self) -> State:
@@ -45,11 +53,14 @@ class StateHolder(_BackendRendezvousStateHolder):
 
     def sync(self) -> bool | None:
         """Write the state where it was changed here, else read it; False: another node was quicker."""
+        if self._lost is not None:
+            raise self._lost
         begun = time.monotonic()
         try:
             answer, has_won = self._write() if self._dirty else (self._backend.get_state(), None)
-        except RendezvousConnectionError:
+        except RendezvousConnectionError as error:
             self._liveness.be_blind()
+            self._lost = None if self._outlives_outages else error
             raise
         if time.monotonic() - begun > SLOW_S:
             self._liveness.be_blind()
@@ -67,45 +78,6 @@ class StateHolder(_BackendRendezvousStateHolder):
         state = self._state
         patience_s = PATIENCE_S if self.is_patient else 0.0
         self._dead_nodes = self._liveness.lapsed(state.last_heartbeats, time.monotonic(), patience_s)
-        removed = [self._remove(node) for node in self._dead_nodes]
-        if any(removed):
-            _remove_participant_epilogue(state, self._settings)
-
-    def _remove(self, node: _NodeDesc) -> bool:
-        """Take a node out; says whether it took part in the round."""
-        state = self._state
-        del state.last_heartbeats[node]
-        state.wait_list.discard(node)
-        state.redundancy_list.discard(node)
-        took_part = state.participants.pop(node, None) is not None
-        if node.addr not in names_in(state):
-            state.absent[node.addr] = LAPSED
-        return took_part
-
-
-def joined(state: State, node: _NodeDesc) -> tuple[str, ...] | None:
-    """Names of those who are in for the coming round. None: ``node`` is not, or the round is formed."""
-    if not state.complete and node in state.participants:
-        return tuple(sorted(other.addr for other in state.participants))
-    if state.complete and node in state.wait_list:
-        return tuple(sorted(other.addr for other in state.wait_list))
-    return None
-
-
-def names_in(state: State) -> set[str]:
-    """All who have a place in the rendezvous."""
-    return {other.addr for other in (*state.participants, *state.wait_list, *state.redundancy_list)}
-
-
-def expected(state: State, assigned: frozenset[str]) -> frozenset[str]:
-    """Who is still to be waited for: the assigned nodes that are not known to stay away, and those that wait.
-
-    Who waits has to be let in with this round, as it would end the next one at once.
-    """
-    return (assigned - state.absent.keys()) | {other.addr for other in state.wait_list}
-
-
-def all_are_in(state: State, assigned: frozenset[str]) -> bool:
-    """Whether nobody is missing from the participants, and each is there once."""
-    names = [other.addr for other in state.participants]
-    return len(set(names)) == len(names) and expected(state, assigned) <= set(names)
+        drop(state, self._dead_nodes, self._settings)
+        lapsed = {node.addr for node in self._dead_nodes} - names_in(state)
+        state.absent.update(dict.fromkeys(lapsed, LAPSED))

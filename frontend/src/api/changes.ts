@@ -43,8 +43,28 @@ export function useLaunch() {
 
 export function useStop(id: number) {
   return useMutation({
+    mutationFn: (body: { reason: string; force: boolean }) =>
+      must(client.POST("/api/jobs/{id}/stop", { params: { path: { id } }, body })),
+  });
+}
+
+export function useScale(id: number) {
+  return useMutation({
+    mutationFn: (body: { nodes: number; reason: string }) =>
+      must(client.POST("/api/jobs/{id}/scale", { params: { path: { id } }, body })),
+  });
+}
+
+export function useDrain(name: string) {
+  return useMutation({
     mutationFn: (reason: string) =>
-      must(client.POST("/api/jobs/{id}/stop", { params: { path: { id } }, body: { reason } })),
+      must(client.POST("/api/nodes/{name}/drain", { params: { path: { name } }, body: { reason } })),
+  });
+}
+
+export function useUndrain(name: string) {
+  return useMutation({
+    mutationFn: () => must(client.POST("/api/nodes/{name}/undrain", { params: { path: { name } } })),
   });
 }
 

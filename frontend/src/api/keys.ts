@@ -10,6 +10,7 @@ export const keys = {
   log: (of: LogAddress) => ["jobs", "log", of] as const,
   command: (id: string) => ["commands", id] as const,
   nodes: ["nodes"] as const,
+  drain: (node: string) => ["drain", node] as const,
 };
 
 /** Which worker's output: everything that names one file. */

@@ -63,6 +63,16 @@ export function useNodes() {
   });
 }
 
+/** What draining a node would do now, asked for again while `isOpen`: what is free elsewhere changes. */
+export function useDrainForecast(name: string, isOpen: boolean) {
+  return useQuery({
+    queryKey: keys.drain(name),
+    queryFn: ({ signal }) => must(client.GET("/api/nodes/{name}/drain", { params: { path: { name } }, signal })),
+    enabled: isOpen,
+    refetchInterval: isOpen ? 2000 : false,
+  });
+}
+
 /** All rounds, lanes and marks; asked for again when `version` has changed. What is held stays when that fails. */
 export function useTimeline(id: number, version: number | undefined) {
   const timeline = useQuery({

@@ -188,6 +188,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/jobs/{id}/scale": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change Nodes
+         * @description Want another number of nodes, within nnodes. ``nodes.wanted`` says so at once; the others follow.
+         */
+        post: operations["webapp_jobs_api_change_nodes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/jobs/{id}/stop": {
         parameters: {
             query?: never;
@@ -199,7 +219,7 @@ export interface paths {
         put?: never;
         /**
          * Stop
-         * @description Stop a job on all its nodes. Asking twice changes nothing.
+         * @description Stop a job on all its nodes. Asking twice changes nothing, unless it is to be forced now.
          */
         post: operations["webapp_jobs_api_stop"];
         delete?: never;
@@ -242,6 +262,50 @@ export interface paths {
         get: operations["webapp_jobs_nodes_api_list_nodes"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/nodes/{name}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Look Ahead
+         * @description What would become of each job on the node if it were drained now. Nothing is done.
+         */
+        get: operations["webapp_jobs_nodes_api_look_ahead"];
+        put?: never;
+        /**
+         * Drain Node
+         * @description Give the node no more jobs, and move those on it away. Asking twice changes nothing.
+         */
+        post: operations["webapp_jobs_nodes_api_drain_node"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/nodes/{name}/undrain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Use Again
+         * @description Let the node get jobs again, whether it was drained or set aside.
+         */
+        post: operations["webapp_jobs_nodes_api_use_again"];
         delete?: never;
         options?: never;
         head?: never;
@@ -300,6 +364,28 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** AttemptOut */
+        AttemptOut: {
+            /**
+             * Began At
+             * Format: date-time
+             */
+            began_at: string;
+            /** Ended At */
+            ended_at: string | null;
+            /** Id */
+            id: string;
+            /** Is Infrastructure */
+            is_infrastructure: boolean;
+            /** Nodes */
+            nodes: string[];
+            /** Number */
+            number: number;
+            /** Rounds */
+            rounds: number;
+            /** Why */
+            why: string;
+        };
         /** CommandOut */
         CommandOut: {
             /** Asked */
@@ -351,6 +437,23 @@ export interface components {
             items: components["schemas"]["CommandOut"][];
             /** Next */
             next: string | null;
+        };
+        /** DrainForecast */
+        DrainForecast: {
+            /** Jobs */
+            jobs: components["schemas"]["JobForecast"][];
+            /** Node */
+            node: string;
+            /** Says */
+            says: string;
+        };
+        /** DrainIn */
+        DrainIn: {
+            /**
+             * Reason
+             * @default
+             */
+            reason: string;
         };
         /**
          * ErrorAnswer
@@ -509,14 +612,62 @@ export interface components {
             /** State */
             state?: string[];
         };
+        /**
+         * JobForecast
+         * @description What becomes of one job when its node is drained.
+         */
+        JobForecast: {
+            /**
+             * Effect
+             * @enum {string}
+             */
+            effect: "moves" | "promotes" | "shrinks" | "waits" | "relaunches" | "leaves" | "ends";
+            /** Job */
+            job: number;
+            /** Name */
+            name: string;
+            /** Nodes After */
+            nodes_after: number;
+            /** Nodes Before */
+            nodes_before: number;
+            /** Says */
+            says: string;
+            /** To */
+            to: string[];
+        };
         /** JobIn */
         JobIn: {
             /** Args */
             args?: string[];
+            /** Duplicate Stderr Filters */
+            duplicate_stderr_filters?: string[];
+            /** Duplicate Stdout Filters */
+            duplicate_stdout_filters?: string[];
             /** Env */
             env?: {
                 [key: string]: string;
             };
+            /**
+             * Event Log Handler
+             * @default null
+             */
+            event_log_handler: string;
+            /** Exit Barrier Timeout */
+            exit_barrier_timeout?: number | null;
+            /**
+             * Local Ranks Filter
+             * @default
+             */
+            local_ranks_filter: string;
+            /** Log Line Prefix Template */
+            log_line_prefix_template?: string | null;
+            /** Max Membership Restarts */
+            max_membership_restarts?: number | null;
+            /**
+             * Max Relaunches
+             * @default 3
+             */
+            max_relaunches: number;
             /**
              * Max Restarts
              * @default 0
@@ -539,13 +690,20 @@ export interface components {
              * @default 1
              */
             nnodes: string;
+            /**
+             * No Python
+             * @default false
+             */
+            no_python: boolean;
             /** Nodes */
             nodes?: number | null;
             /**
              * Nproc Per Node
              * @default 1
              */
-            nproc_per_node: number;
+            nproc_per_node: number | string;
+            /** Numa Binding */
+            numa_binding?: string | null;
             /** Preload */
             preload?: string[];
             /** Python */
@@ -564,6 +722,16 @@ export interface components {
              * @default
              */
             rdzv_endpoint: string;
+            /**
+             * Redirects
+             * @default 0
+             */
+            redirects: string;
+            /**
+             * Role
+             * @default default
+             */
+            role: string;
             /** Script */
             script?: string | null;
             /**
@@ -571,6 +739,16 @@ export interface components {
              * @default 30
              */
             shutdown_timeout: number;
+            /**
+             * Signals To Handle
+             * @default SIGTERM,SIGINT,SIGHUP,SIGQUIT
+             */
+            signals_to_handle: string;
+            /**
+             * Spares
+             * @default 0
+             */
+            spares: number;
             /**
              * Standalone
              * @default false
@@ -581,6 +759,21 @@ export interface components {
              * @default preload
              */
             start: string;
+            /**
+             * Start Method
+             * @default spawn
+             */
+            start_method: string;
+            /**
+             * Tee
+             * @default 0
+             */
+            tee: string;
+            /**
+             * Virtual Local Rank
+             * @default false
+             */
+            virtual_local_rank: boolean;
             /** Workdir */
             workdir?: string | null;
         };
@@ -590,6 +783,8 @@ export interface components {
             attempt: number | null;
             /** Attempt Id */
             attempt_id: string | null;
+            /** Attempts */
+            attempts: components["schemas"]["AttemptOut"][];
             /** Checkpoint Step */
             checkpoint_step: number | null;
             /**
@@ -619,11 +814,13 @@ export interface components {
             nodes: components["schemas"]["NodesOut"];
             /** Past */
             past: components["schemas"]["Sentence"][];
+            relaunches: components["schemas"]["RelaunchesOut"];
             restarts: components["schemas"]["RestartsOut"];
             /** Resumed Step */
             resumed_step: number | null;
             /** Round */
             round: number | null;
+            scaling: components["schemas"]["ScalingOut"];
             spec: components["schemas"]["SpecIn"];
             /**
              * State
@@ -641,6 +838,10 @@ export interface components {
             step: number | null;
             /** Steps Per S */
             steps_per_s: number | null;
+            /** Stop Deadline */
+            stop_deadline: string | null;
+            /** Stop Forced */
+            stop_forced: boolean;
             /** Stop Reason */
             stop_reason: string;
             /** Stopped By */
@@ -797,10 +998,22 @@ export interface components {
         };
         /** MemberOut */
         MemberOut: {
+            /** Deaths */
+            deaths: string[];
             /** Group Rank */
             group_rank: number | null;
+            /** Has Left */
+            has_left: boolean;
             /** Hosts Store */
             hosts_store: boolean;
+            /** Incarnation */
+            incarnation: number;
+            /** Is Spare */
+            is_spare: boolean;
+            /** Leaves At */
+            leaves_at: string | null;
+            /** Leaves Why */
+            leaves_why: string;
             /** Node */
             node: string;
             /** Outcome */
@@ -811,10 +1024,14 @@ export interface components {
             reason: string;
             /** Round */
             round: number | null;
+            /** Settled At */
+            settled_at: string | null;
             /** Silent S */
             silent_s: number | null;
             /** Since */
             since: string | null;
+            /** Slots */
+            slots: number;
             /**
              * Start
              * @enum {string}
@@ -863,10 +1080,18 @@ export interface components {
             clock_error_s: number | null;
             /** Clock Offset S */
             clock_offset_s: number | null;
+            /** Drain Reason */
+            drain_reason: string;
+            /** Drained By */
+            drained_by: string | null;
+            /** Draining Since */
+            draining_since: string | null;
             /** Facts */
             facts: {
                 [key: string]: unknown;
             };
+            /** Is Drained */
+            is_drained: boolean;
             /** Jobs */
             jobs: components["schemas"]["NodeJob"][];
             /** Last Heard At */
@@ -880,6 +1105,10 @@ export interface components {
             registered_at: string;
             /** Set Aside */
             set_aside: number;
+            /** Set Aside At */
+            set_aside_at: string | null;
+            /** Set Aside Why */
+            set_aside_why: string;
             /** Silent S */
             silent_s: number | null;
             /** Slots */
@@ -891,6 +1120,8 @@ export interface components {
              * @enum {string}
              */
             state: "online" | "unheard" | "lost";
+            /** Takes No Jobs */
+            takes_no_jobs: string;
             /** Troubles */
             troubles: string[];
         };
@@ -920,6 +1151,18 @@ export interface components {
             ok: boolean;
             /** Says */
             says: string;
+        };
+        /**
+         * RelaunchesOut
+         * @description New attempts after one that ended for no fault of the job's.
+         */
+        RelaunchesOut: {
+            /** Max */
+            max: number;
+            /** Next At */
+            next_at: string | null;
+            /** Used */
+            used: number;
         };
         /** RestartsOut */
         RestartsOut: {
@@ -960,6 +1203,30 @@ export interface components {
             why: string;
             /** World Size */
             world_size: number;
+        };
+        /** ScaleIn */
+        ScaleIn: {
+            /** Nodes */
+            nodes: number;
+            /**
+             * Reason
+             * @default
+             */
+            reason: string;
+        };
+        /**
+         * ScalingOut
+         * @description Beside ``nodes``: those who stand by, and whether the number can be changed.
+         */
+        ScalingOut: {
+            /** Fixed */
+            fixed: string;
+            /** Spares */
+            spares: number;
+            /** Standing By */
+            standing_by: number;
+            /** Why */
+            why: string;
         };
         /**
          * SeenWorker
@@ -1012,10 +1279,35 @@ export interface components {
         SpecIn: {
             /** Args */
             args?: string[];
+            /** Duplicate Stderr Filters */
+            duplicate_stderr_filters?: string[];
+            /** Duplicate Stdout Filters */
+            duplicate_stdout_filters?: string[];
             /** Env */
             env?: {
                 [key: string]: string;
             };
+            /**
+             * Event Log Handler
+             * @default null
+             */
+            event_log_handler: string;
+            /** Exit Barrier Timeout */
+            exit_barrier_timeout?: number | null;
+            /**
+             * Local Ranks Filter
+             * @default
+             */
+            local_ranks_filter: string;
+            /** Log Line Prefix Template */
+            log_line_prefix_template?: string | null;
+            /** Max Membership Restarts */
+            max_membership_restarts?: number | null;
+            /**
+             * Max Relaunches
+             * @default 3
+             */
+            max_relaunches: number;
             /**
              * Max Restarts
              * @default 0
@@ -1033,13 +1325,20 @@ export interface components {
              * @default 1
              */
             nnodes: string;
+            /**
+             * No Python
+             * @default false
+             */
+            no_python: boolean;
             /** Nodes */
             nodes?: number | null;
             /**
              * Nproc Per Node
              * @default 1
              */
-            nproc_per_node: number;
+            nproc_per_node: number | string;
+            /** Numa Binding */
+            numa_binding?: string | null;
             /** Preload */
             preload?: string[];
             /** Python */
@@ -1058,6 +1357,16 @@ export interface components {
              * @default
              */
             rdzv_endpoint: string;
+            /**
+             * Redirects
+             * @default 0
+             */
+            redirects: string;
+            /**
+             * Role
+             * @default default
+             */
+            role: string;
             /** Script */
             script?: string | null;
             /**
@@ -1065,6 +1374,16 @@ export interface components {
              * @default 30
              */
             shutdown_timeout: number;
+            /**
+             * Signals To Handle
+             * @default SIGTERM,SIGINT,SIGHUP,SIGQUIT
+             */
+            signals_to_handle: string;
+            /**
+             * Spares
+             * @default 0
+             */
+            spares: number;
             /**
              * Standalone
              * @default false
@@ -1075,11 +1394,31 @@ export interface components {
              * @default preload
              */
             start: string;
+            /**
+             * Start Method
+             * @default spawn
+             */
+            start_method: string;
+            /**
+             * Tee
+             * @default 0
+             */
+            tee: string;
+            /**
+             * Virtual Local Rank
+             * @default false
+             */
+            virtual_local_rank: boolean;
             /** Workdir */
             workdir?: string | null;
         };
         /** StopIn */
         StopIn: {
+            /**
+             * Force
+             * @default false
+             */
+            force: boolean;
             /**
              * Reason
              * @default
@@ -2024,6 +2363,95 @@ export interface operations {
             };
         };
     };
+    webapp_jobs_api_change_nodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScaleIn"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobOut"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
     webapp_jobs_api_stop: {
         parameters: {
             query?: never;
@@ -2219,6 +2647,265 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["NodePage"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_jobs_nodes_api_look_ahead: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DrainForecast"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_jobs_nodes_api_drain_node: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DrainIn"] | null;
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeOut"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_jobs_nodes_api_use_again: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeOut"];
                 };
             };
             /** @description Unauthorized */

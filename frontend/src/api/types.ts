@@ -24,4 +24,7 @@ export type LogPage = Schemas["LogPage"];
 export type LogLineOut = Schemas["LogLineOut"];
 export type NodeOut = Schemas["NodeOut"];
 export type NodePage = Schemas["NodePage"];
+export type AttemptOut = Schemas["AttemptOut"];
+export type DrainForecast = Schemas["DrainForecast"];
+export type JobForecast = Schemas["JobForecast"];
 export type SpecIn = Schemas["SpecIn"];

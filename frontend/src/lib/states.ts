@@ -67,6 +67,44 @@ export const NODE_STATES = {
 
 export type NodeState = keyof typeof NODE_STATES;
 
+/** A node that is heard and gets no jobs. */
+export const NODE_SET_OUT = {
+  draining: { shape: "triangle", tone: "grey", meaning: "It gets no more jobs, and those on it are moved away." },
+  drained: { shape: "square", tone: "grey", meaning: "It gets no jobs, and nothing of any job is left on it." },
+  "set aside": {
+    shape: "half-left",
+    tone: "amber",
+    meaning: "It came and went too often, and gets no jobs until somebody says that it may be used again.",
+  },
+} as const satisfies Record<string, Look>;
+
+/** Where one node of a job stands: the phase of its runner, or what matters more. */
+export const MEMBER_STATES = {
+  launching: { shape: "dotted", tone: "grey", meaning: "Its runner is being launched." },
+  idle: { shape: "dotted", tone: "grey", meaning: "Its runner has started and gets ready." },
+  rendezvous: { shape: "quarter", tone: "violet", meaning: "It waits in the rendezvous for a round to form." },
+  formed: { shape: "quarter", tone: "violet", meaning: "Its round is formed." },
+  starting: { shape: "half-right", tone: "blue", meaning: "Its workers start." },
+  up: { shape: "full", tone: "green", meaning: "Its workers run." },
+  restarting: { shape: "loop", tone: "orange", meaning: "Its workers are ended to start again." },
+  "starting again": { shape: "loop", tone: "orange", meaning: "Its last runner ended; another one starts." },
+  finishing: { shape: "three-quarters", tone: "grey", meaning: "Its workers are done; it waits for the others." },
+  spare: { shape: "dotted", tone: "violet", meaning: "It stands by: the round is full." },
+  leaving: { shape: "triangle", tone: "grey", meaning: "It leaves the job, and the others go on without it." },
+  left: { shape: "square", tone: "grey", meaning: "It has left the job, and the others went on." },
+  gone: {
+    shape: "cross",
+    tone: "red",
+    meaning: "It is not heard, and the others formed a round without it.",
+  },
+  succeeded: { shape: "tick", tone: "green", meaning: "All its workers ended with exit status 0." },
+  failed: { shape: "cross", tone: "red", meaning: "Its runner ended because of a failure." },
+  stopped: { shape: "square", tone: "grey", meaning: "Its runner was told to stop." },
+  unknown: { shape: "question", tone: "grey", striped: true, meaning: "How its runner ended is not known." },
+} as const satisfies Record<string, Look>;
+
+export type MemberState = keyof typeof MEMBER_STATES;
+
 export const WORKER_STATES = {
   running: { shape: "full", tone: "green", meaning: "The process is alive." },
   cause: { shape: "cross", tone: "red", meaning: "It failed by itself." },

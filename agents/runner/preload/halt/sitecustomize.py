@@ -99,6 +99,7 @@ class Server:
                 again[PRELOAD] = ",".join(other for other in names if other != name)
                 os.execve(sys.executable, sys.orig_argv, again)
         self._said = {fd: read_file(f"/proc/self/fd/{fd}") for fd in (1, 2)}
+        self.say("ready")
 
     # -- forking --
 

@@ -1,19 +1,28 @@
+import { Button } from "@mantine/core";
 import { Fragment } from "react";
 import { Link } from "wouter";
 import type { NodeOut } from "@/api";
 import { formatBytes, plural } from "@/lib/format";
-import { NODE_STATES } from "@/lib/states";
 import { Age } from "@/ui/age";
 import { StateWord } from "@/ui/state-word";
 import table from "@/ui/table.module.css";
 import { ClockCell } from "./clock-cell";
 import { gpuText, readFacts } from "./facts";
+import { nodeWord, outOfUse } from "./node-standing";
 import { SlotsBar } from "./slots-bar";
 import classes from "./nodes-page.module.css";
 
-const COLUMNS = 11;
+const COLUMNS = 12;
 
-export function NodesTable({ nodes }: { nodes: NodeOut[] }) {
+export type NodeAct = "drain" | "use again";
+
+interface Props {
+  nodes: NodeOut[];
+  /** Undefined: the person may only look. */
+  onAct: ((name: string, act: NodeAct) => void) | undefined;
+}
+
+export function NodesTable({ nodes, onAct }: Props) {
   return (
     <div className={`${table.scroll} live`}>
       <table className={table.table} data-testid="nodes">
@@ -30,12 +39,22 @@ export function NodesTable({ nodes }: { nodes: NodeOut[] }) {
             <th className={classes.wide}>torch</th>
             <th className={`${table.num} ${classes.wide}`}>Clock</th>
             <th className={`${table.num} ${classes.wide}`}>Agent up for</th>
+            {onAct !== undefined && (
+              <th className={classes.act}>
+                <span className="visually-hidden">Act</span>
+              </th>
+            )}
           </tr>
         </thead>
         <tbody>
           {nodes.map((node) => (
             <Fragment key={node.name}>
-              <NodeRow node={node} />
+              <NodeRow node={node} onAct={onAct} />
+              {node.takes_no_jobs !== "" && (
+                <tr className={classes.told} data-told-of={node.name}>
+                  <td colSpan={COLUMNS}>{node.takes_no_jobs}</td>
+                </tr>
+              )}
               {node.troubles.map((trouble) => (
                 <tr key={trouble} className={classes.trouble} data-trouble-of={node.name}>
                   <td colSpan={COLUMNS}>{trouble}</td>
@@ -49,12 +68,17 @@ export function NodesTable({ nodes }: { nodes: NodeOut[] }) {
   );
 }
 
-function NodeRow({ node }: { node: NodeOut }) {
+function NodeRow({ node, onAct }: { node: NodeOut; onAct: Props["onAct"] }) {
   const facts = readFacts(node.facts);
   return (
-    <tr data-node={node.name} data-silent={node.state !== "online" || undefined} className={classes.row}>
+    <tr
+      data-node={node.name}
+      data-silent={node.state !== "online" || undefined}
+      data-told={node.takes_no_jobs !== "" || undefined}
+      className={classes.row}
+    >
       <td>
-        <StateWord word={node.state} look={NODE_STATES[node.state]} />
+        <StateWord {...nodeWord(node)} />
         {node.state !== "online" && <LastHeard at={node.last_heard_at} />}
         {node.set_aside > 0 && (
           <span className="quiet small" title="They are among the events of their jobs, with the reason.">
@@ -67,7 +91,7 @@ function NodeRow({ node }: { node: NodeOut }) {
       <td>
         <SlotsBar slots={node.slots} free={node.slots_free} />
       </td>
-      <td className={table.cut}>
+      <td className={`${table.cut} ${classes.jobs}`}>
         {node.jobs.length === 0 && <span className="quiet">none</span>}
         {node.jobs.map((job) => (
           <Link key={job.attempt} href={`/jobs/${job.job}`} className={classes.job}>
@@ -92,14 +116,33 @@ function NodeRow({ node }: { node: NodeOut }) {
       <td className={`${table.num} ${classes.wide}`}>
         {node.agent_started_at === null ? "–" : <Age at={node.agent_started_at} />}
       </td>
+      {onAct !== undefined && (
+        <td className={classes.act}>
+          <ActButton node={node} onAct={onAct} />
+        </td>
+      )}
     </tr>
   );
 }
 
-function LastHeard({ at }: { at: string | null }) {
-  if (at === null) return <span className="quiet small"> never heard</span>;
+function ActButton({ node, onAct }: { node: NodeOut; onAct: NonNullable<Props["onAct"]> }) {
+  const isOut = outOfUse(node) !== null;
   return (
-    <span className="quiet small">
+    <Button
+      size="compact-xs"
+      variant="default"
+      aria-label={isOut ? `Use ${node.name} again` : `Drain ${node.name}`}
+      onClick={() => onAct(node.name, isOut ? "use again" : "drain")}
+    >
+      {isOut ? "Use again" : "Drain"}
+    </Button>
+  );
+}
+
+function LastHeard({ at }: { at: string | null }) {
+  if (at === null) return <span className={`quiet small ${classes.heard}`}> never heard</span>;
+  return (
+    <span className={`quiet small ${classes.heard}`}>
       {" "}
       last heard <Age at={at} suffix=" ago" />
     </span>

@@ -14,7 +14,9 @@ export function SlotsBar({ slots, free }: { slots: number; free: number }) {
           ))}
         </span>
       )}
-      {free} of {slots} free
+      <span>
+        {free} <span className={classes.wide}>of {slots}</span> free
+      </span>
     </span>
   );
 }

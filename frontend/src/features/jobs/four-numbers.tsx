@@ -1,14 +1,16 @@
 import type { ReactNode } from "react";
-import type { JobOut } from "@/api";
+import type { JobOut, RoundOut } from "@/api";
 import { ENDED } from "@/lib/states";
+import { nodesNote } from "./nodes-note";
 import { RestartBudget } from "./restart-budget";
+import { ScaleControl } from "./scale-control";
 import classes from "./four-numbers.module.css";
 
 /** World size, nodes, and the two kinds of restarts, never mixed. */
-export function FourNumbers({ job }: { job: JobOut }) {
+export function FourNumbers({ job, rounds }: { job: JobOut; rounds: RoundOut[] }) {
   const { nodes, restarts } = job;
   const isOver = ENDED.has(job.state);
-  const range = nodes.min === nodes.max ? `${nodes.min}` : `${nodes.min}–${nodes.max}`;
+  const most = job.spec.max_membership_restarts ?? null;
   const hasRound = job.round !== null;
   return (
     <dl className={`${classes.numbers} live`}>
@@ -16,9 +18,10 @@ export function FourNumbers({ job }: { job: JobOut }) {
         <b data-testid="world-size">{hasRound ? job.world_size : "–"}</b>
         {hasRound && !isOver && <span className={classes.of}>formed, {job.workers_alive} alive</span>}
       </Cell>
-      <Cell name="Nodes" note={`${nodes.wanted} wanted of ${range} allowed`}>
-        <b>{hasRound ? nodes.formed : "–"}</b>
+      <Cell name="Nodes" note={<span data-testid="nodes-note">{nodesNote(job)}</span>}>
+        <b data-testid="nodes-formed">{hasRound ? nodes.formed : "–"}</b>
         {hasRound && !isOver && <span className={classes.of}>formed, {nodes.alive} alive</span>}
+        <ScaleControl job={job} rounds={rounds} />
       </Cell>
       <Cell name="Failure restarts" note={<RestartBudget restarts={restarts} />}>
         <b data-testid="failure-restarts">{restarts.failure}</b>
@@ -26,6 +29,7 @@ export function FourNumbers({ job }: { job: JobOut }) {
       </Cell>
       <Cell name="Membership restarts" note="A node joined or left; not charged.">
         <b data-testid="membership-restarts">{restarts.membership}</b>
+        {most !== null && <span className={classes.of}>of {most}</span>}
       </Cell>
     </dl>
   );

@@ -4,32 +4,51 @@ import { Link } from "wouter";
 import { useMayOperate, type JobOut } from "@/api";
 import { formatMoment } from "@/lib/format";
 import { ENDED } from "@/lib/states";
+import { attemptText } from "./attempt-words";
+import { ForceDialog } from "./force-dialog";
 import { StopDialog } from "./stop-dialog";
+import { canForce } from "./stop-ladder";
+import { StopProgress } from "./stop-progress";
 import classes from "./job-header.module.css";
 
 export function JobHeader({ job }: { job: JobOut }) {
-  const mayOperate = useMayOperate();
-  const [isStopping, setStopping] = useState(false);
   return (
     <div className={classes.header}>
       <nav aria-label="Place" className={classes.place}>
         <Link href="/jobs">Jobs</Link> <span aria-hidden="true">/</span> <h1>{job.name}</h1>
       </nav>
       <span className={classes.who}>
-        job {job.id}
-        {job.attempt !== null && `, attempt ${job.attempt}`}, launched by {job.created_by} {formatMoment(job.created_at)}
+        job {job.id}, {attemptText(job)}, launched by {job.created_by} {formatMoment(job.created_at)}
       </span>
       <div className={classes.acts}>
-        {!ENDED.has(job.state) &&
-          (mayOperate ? (
-            <Button size="xs" variant="default" disabled={job.state === "stopping"} onClick={() => setStopping(true)}>
-              {job.state === "stopping" ? "Stopping" : "Stop"}
-            </Button>
-          ) : (
-            <span className="quiet small">Viewers may look; Stop and Kill need the role operator.</span>
-          ))}
+        {job.state === "stopping" && <StopProgress job={job} />}
+        <Acts job={job} />
       </div>
-      {isStopping && <StopDialog job={job} onClose={() => setStopping(false)} />}
     </div>
+  );
+}
+
+function Acts({ job }: { job: JobOut }) {
+  const mayOperate = useMayOperate();
+  const [asking, setAsking] = useState<"stop" | "force" | null>(null);
+  const close = () => setAsking(null);
+  const isOver = ENDED.has(job.state);
+  if (!mayOperate && isOver) return null;
+  if (!mayOperate) return <span className="quiet small">Viewers may look; Scale, Stop and Kill need the role operator.</span>;
+  return (
+    <>
+      {!isOver && job.state !== "stopping" && (
+        <Button size="xs" variant="default" onClick={() => setAsking("stop")}>
+          Stop
+        </Button>
+      )}
+      {canForce(job) && (
+        <Button size="xs" variant="default" onClick={() => setAsking("force")}>
+          Stop now
+        </Button>
+      )}
+      {asking === "stop" && <StopDialog job={job} onClose={close} onForce={() => setAsking("force")} />}
+      {asking === "force" && <ForceDialog job={job} onClose={close} />}
+    </>
   );
 }

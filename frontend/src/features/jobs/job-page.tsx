@@ -4,6 +4,7 @@ import { Refusal, useJob, useLiveStatus, useTimeline, useTopic, type JobOut, typ
 import { ENDED } from "@/lib/states";
 import { Empty } from "@/ui/empty";
 import { Refused } from "@/ui/refused";
+import { Attempts } from "./attempts";
 import { FailureCard } from "./failure-card";
 import { FourNumbers } from "./four-numbers";
 import { Headline } from "./headline";
@@ -45,9 +46,10 @@ function Job({ job }: { job: JobOut }) {
       <div className={`${classes.standing} live`}>
         <Headline job={job} />
         <Why job={job} />
+        <Attempts job={job} />
       </div>
       {failure !== null && <FailureCard failure={failure} />}
-      <FourNumbers job={job} />
+      <FourNumbers job={job} rounds={happened?.rounds ?? []} />
       {!isNarrow && drawn}
       <div className={classes.lower}>
         <Workers job={job} rounds={happened?.rounds ?? []} />

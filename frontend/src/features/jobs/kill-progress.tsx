@@ -1,9 +1,6 @@
 import { Refusal, useCommand, type CommandOut, type JobOut, type RoundOut, type WorkerOut } from "@/api";
-import { formatClock } from "@/lib/format";
-import { JOB_STATES, NODE_STATES } from "@/lib/states";
 import { Notice } from "@/ui/notice";
-import { StateShape } from "@/ui/state-shape";
-import classes from "./kill-progress.module.css";
+import { Steps, type Step } from "@/ui/steps";
 
 interface Props {
   command: CommandOut;
@@ -12,28 +9,14 @@ interface Props {
   rounds: RoundOut[];
 }
 
-interface Step {
-  says: string;
-  /** When it came about. null: not yet. undefined: it has, the moment is not known yet. */
-  at: string | null | undefined;
-}
-
 /** A kill on its way: each step with its time, as the node and the job report it. */
 export function KillProgress({ command: asked, job, seen, rounds }: Props) {
   const query = useCommand(asked.id);
   const command = query.data ?? asked;
   const isRefused = command.is_final && command.state !== "done";
   return (
-    <div aria-live="polite" data-testid="kill-progress">
-      <ol className={classes.steps}>
-        {steps(command, job, seen, rounds).map((step) => (
-          <li key={step.says} data-reached={step.at !== null || undefined}>
-            <StateShape shape={step.at === null ? JOB_STATES.queued.shape : NODE_STATES.online.shape} />
-            <span>{step.says}</span>
-            <span className="mono">{step.at ? formatClock(step.at, true) : step.at === null ? "waiting" : ""}</span>
-          </li>
-        ))}
-      </ol>
+    <div data-testid="kill-progress">
+      <Steps steps={steps(command, job, seen, rounds)} />
       {isRefused && (
         <Notice>
           The kill is {command.state}: {command.reason}

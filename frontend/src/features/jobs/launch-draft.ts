@@ -1,81 +1,105 @@
 /** The launch form's own copy of a spec: texts as they are typed. */
 import type { JobIn } from "@/api";
 import { joinArgs, splitArgs } from "@/lib/args";
+import { DEFAULTS } from "./spec-defaults";
 
 export interface EnvRow {
   name: string;
   value: string;
 }
 
-export interface Draft {
-  name: string;
-  nnodes: string;
-  nodes: number | null;
-  nproc_per_node: number | null;
-  max_restarts: number | null;
-  script: string;
-  module: string;
-  args: string;
-  env: EnvRow[];
-  python: string;
-  workdir: string;
-  start: string;
-  preload: string;
-  standalone: boolean;
-  rdzv_backend: string;
-  rdzv_endpoint: string;
-  rdzv_conf: string;
-  shutdown_timeout: number | null;
-}
+/** Fields that are typed as a text and sent as one. */
+const TEXTS = [
+  "nnodes",
+  "rdzv_backend",
+  "rdzv_endpoint",
+  "start",
+  "start_method",
+  "role",
+  "signals_to_handle",
+  "event_log_handler",
+  "redirects",
+  "tee",
+  "local_ranks_filter",
+] as const;
+/** Texts that are left out when they are empty. */
+const OPTIONAL_TEXTS = ["script", "module", "workdir", "python", "numa_binding"] as const;
+const NUMBERS = ["spares", "max_restarts", "max_relaunches", "monitor_interval", "shutdown_timeout"] as const;
+const OPTIONAL_NUMBERS = ["nodes", "max_membership_restarts", "exit_barrier_timeout"] as const;
+const SWITCHES = ["standalone", "no_python", "virtual_local_rank"] as const;
+/** Fields that are typed in a way of their own. */
+const OWN = [
+  "name",
+  "args",
+  "nproc_per_node",
+  "preload",
+  "rdzv_conf",
+  "log_line_prefix_template",
+  "duplicate_stdout_filters",
+  "duplicate_stderr_filters",
+] as const;
 
-const PRELOAD = ["torch", "torch.distributed"];
+export type TextField = (typeof TEXTS | typeof OPTIONAL_TEXTS | typeof OWN)[number];
+export type NumberField = (typeof NUMBERS | typeof OPTIONAL_NUMBERS)[number];
+export type SwitchField = (typeof SWITCHES)[number];
+export type Draft = Record<TextField, string> &
+  Record<NumberField, number | null> &
+  Record<SwitchField, boolean> & { env: EnvRow[] };
 
-export function fromSpec(spec: JobIn | null): Draft {
+/** An empty form offers three restarts, since without one the first failure ends a job. */
+const OFFERED: Required<JobIn> = { ...DEFAULTS, name: "", max_restarts: 3 };
+
+export function fromSpec(given: JobIn | null): Draft {
+  const spec = { ...OFFERED, ...given };
   return {
-    name: spec?.name ?? "",
-    nnodes: spec?.nnodes ?? "1",
-    nodes: spec?.nodes ?? null,
-    nproc_per_node: spec?.nproc_per_node ?? 1,
-    max_restarts: spec?.max_restarts ?? 3,
-    script: spec?.script ?? "",
-    module: spec?.module ?? "",
-    args: joinArgs(spec?.args ?? []),
-    env: Object.entries(spec?.env ?? {}).map(([name, value]) => ({ name, value })),
-    python: spec?.python ?? "",
-    workdir: spec?.workdir ?? "",
-    start: spec?.start ?? "preload",
-    preload: (spec?.preload ?? PRELOAD).join(", "),
-    standalone: spec?.standalone ?? false,
-    rdzv_backend: spec?.rdzv_backend ?? "c10d",
-    rdzv_endpoint: spec?.rdzv_endpoint ?? "",
-    rdzv_conf: joinConf(spec?.rdzv_conf ?? {}),
-    shutdown_timeout: spec?.shutdown_timeout ?? 30,
+    ...pick(TEXTS, (field) => spec[field]),
+    ...pick(OPTIONAL_TEXTS, (field) => spec[field] ?? ""),
+    ...pick(NUMBERS, (field): number | null => spec[field]),
+    ...pick(OPTIONAL_NUMBERS, (field) => spec[field] ?? null),
+    ...pick(SWITCHES, (field) => spec[field]),
+    name: spec.name,
+    args: joinArgs(spec.args),
+    nproc_per_node: String(spec.nproc_per_node),
+    preload: spec.preload.join(", "),
+    rdzv_conf: joinConf(spec.rdzv_conf),
+    log_line_prefix_template: spec.log_line_prefix_template ?? "",
+    duplicate_stdout_filters: joinFilters(spec.duplicate_stdout_filters),
+    duplicate_stderr_filters: joinFilters(spec.duplicate_stderr_filters),
+    env: Object.entries(spec.env).map(([name, value]) => ({ name, value })),
   };
 }
 
 /** Throws an `ArgsError` for args that cannot be split. What the hub must judge is sent as it stands. */
 export function toSpec(draft: Draft): JobIn {
   return {
+    ...pick(TEXTS, (field) => draft[field].trim()),
+    ...pick(OPTIONAL_TEXTS, (field) => draft[field].trim() || null),
+    ...pick(NUMBERS, (field) => draft[field] ?? DEFAULTS[field]),
+    ...pick(OPTIONAL_NUMBERS, (field) => draft[field]),
+    ...pick(SWITCHES, (field) => draft[field]),
     name: draft.name.trim(),
-    nnodes: draft.nnodes.trim(),
-    nodes: draft.nodes,
-    nproc_per_node: draft.nproc_per_node ?? 1,
-    max_restarts: draft.max_restarts ?? 0,
-    script: draft.script.trim() || null,
-    module: draft.module.trim() || null,
     args: splitArgs(draft.args),
-    env: Object.fromEntries(draft.env.filter((row) => row.name.trim()).map((row) => [row.name.trim(), row.value])),
-    python: draft.python.trim() || null,
-    workdir: draft.workdir.trim() || null,
-    rdzv_backend: draft.rdzv_backend.trim(),
-    rdzv_endpoint: draft.rdzv_endpoint.trim(),
-    rdzv_conf: splitConf(draft.rdzv_conf),
-    start: draft.start,
+    nproc_per_node: readNproc(draft.nproc_per_node),
     preload: draft.preload.split(/[\s,]+/).filter((name) => name),
-    standalone: draft.standalone,
-    monitor_interval: 0.1,
-    shutdown_timeout: draft.shutdown_timeout ?? 30,
+    rdzv_conf: splitConf(draft.rdzv_conf),
+    log_line_prefix_template: draft.log_line_prefix_template || null,
+    duplicate_stdout_filters: splitFilters(draft.duplicate_stdout_filters),
+    duplicate_stderr_filters: splitFilters(draft.duplicate_stderr_filters),
+    env: Object.fromEntries(draft.env.filter((row) => row.name.trim()).map((row) => [row.name.trim(), row.value])),
   };
+}
+
+function pick<Field extends string, Value>(
+  fields: readonly Field[],
+  value: (field: Field) => Value,
+): Record<Field, Value> {
+  return Object.fromEntries(fields.map((field) => [field, value(field)])) as Record<Field, Value>;
+}
+
+/** A number, or the word that stands for one. */
+export function readNproc(text: string): number | string {
+  const word = text.trim();
+  return /^\d+$/.test(word) ? Number(word) : word || 1;
 }
 
 function joinConf(conf: Record<string, string>): string {
@@ -93,4 +117,17 @@ export function splitConf(text: string): Record<string, string> {
       return at < 0 ? [part.trim(), ""] : [part.slice(0, at).trim(), part.slice(at + 1).trim()];
     }),
   );
+}
+
+function joinFilters(filters: string[]): string {
+  return filters.map((filter) => filter.replaceAll(",", ",,")).join(",");
+}
+
+/** "a,b" as torchrun reads it: two commas are one that belongs to the text. */
+export function splitFilters(text: string): string[] {
+  if (text === "") return [];
+  return text
+    .replaceAll(",,", "\0")
+    .split(",")
+    .map((filter) => filter.replaceAll("\0", ","));
 }

@@ -1,9 +1,14 @@
+import { Fragment } from "react";
 import type { JobOut, MemberOut } from "@/api";
 import { formatAge } from "@/lib/format";
-import { NODE_STATES } from "@/lib/states";
+import { MEMBER_STATES, NODE_STATES } from "@/lib/states";
 import { Age } from "@/ui/age";
 import { StateWord } from "@/ui/state-word";
 import table from "@/ui/table.module.css";
+import { memberStanding } from "./member-standing";
+import classes from "./members-tab.module.css";
+
+const COLUMNS = 8;
 
 /** The nodes of the newest attempt: where each stands, what it has spent, and what torch itself counts. */
 export function MembersTab({ job }: { job: JobOut }) {
@@ -16,12 +21,14 @@ export function MembersTab({ job }: { job: JobOut }) {
             <tr>
               <th>Node</th>
               <th>State</th>
+              <th>Heard</th>
               <th className={table.num}>Group rank</th>
-              <th>Phase</th>
               <th>Start</th>
               <th className={table.num}>Spent</th>
               <th className={table.num}>Left</th>
-              <th className={table.num}>Torch's counter</th>
+              <th className={table.num} title="Torch's own counter">
+                Torch's
+              </th>
             </tr>
           </thead>
           <tbody>
@@ -35,6 +42,7 @@ export function MembersTab({ job }: { job: JobOut }) {
         Spent counts the failures that began on the node. Torch's own counter can differ: for one kill it counts the
         nodes that notice it, one or two, by a race.
         {meeting(job)}
+        {job.scaling.why !== "" && ` The number of nodes was ${job.scaling.why}.`}
       </p>
     </div>
   );
@@ -57,30 +65,38 @@ function meeting(job: JobOut): string {
 
 function MemberRow({ job, member }: { job: JobOut; member: MemberOut }) {
   const budget = job.restarts.by_node[member.node];
+  const standing = memberStanding(member, job);
   return (
-    <tr title={member.reason || undefined}>
-      <td>
-        {member.node}
-        {member.hosts_store && <span className="quiet"> (store host)</span>}
-      </td>
-      <td>
-        <StateWord word={member.state} look={NODE_STATES[member.state]} />
-        {member.state !== "online" && member.silent_s !== null && ` ${formatAge(member.silent_s)}`}
-      </td>
-      <td className={table.num}>{member.group_rank ?? "–"}</td>
-      <td>
-        {member.outcome || member.phase}
-        {member.since !== null && (
-          <span className="quiet">
-            {" "}
-            for <Age at={member.since} />
-          </span>
-        )}
-      </td>
-      <td title={STARTS[member.start]}>{member.start || "–"}</td>
-      <td className={table.num}>{budget?.charged ?? 0}</td>
-      <td className={table.num}>{budget?.remaining ?? job.restarts.max_restarts}</td>
-      <td className={table.num}>{budget?.torch_counter ?? 0}</td>
-    </tr>
+    <Fragment>
+      <tr data-member={member.node} data-explained={standing.says !== "" || undefined} className={classes.row}>
+        <td>
+          {member.node}
+          {member.hosts_store && <span className="quiet"> (store host)</span>}
+        </td>
+        <td>
+          <StateWord word={standing.word} look={MEMBER_STATES[standing.word]} />
+          {standing.since !== null && (
+            <span className="quiet">
+              {" "}
+              for <Age at={standing.since} />
+            </span>
+          )}
+        </td>
+        <td>
+          <StateWord word={member.state} look={NODE_STATES[member.state]} />
+          {member.state !== "online" && member.silent_s !== null && ` ${formatAge(member.silent_s)}`}
+        </td>
+        <td className={table.num}>{member.group_rank ?? "–"}</td>
+        <td title={STARTS[member.start]}>{member.start || "–"}</td>
+        <td className={table.num}>{budget?.charged ?? 0}</td>
+        <td className={table.num}>{budget?.remaining ?? job.restarts.max_restarts}</td>
+        <td className={table.num}>{budget?.torch_counter ?? 0}</td>
+      </tr>
+      {standing.says !== "" && (
+        <tr className={classes.says} data-standing-of={member.node}>
+          <td colSpan={COLUMNS}>{standing.says}</td>
+        </tr>
+      )}
+    </Fragment>
   );
 }

@@ -1,10 +1,14 @@
 import { Button, CopyButton } from "@mantine/core";
 import type { JobOut } from "@/api";
+import { isDefault } from "./spec-defaults";
 import classes from "./spec-tab.module.css";
 
 /** The job as it was launched, in torchrun's words. Secret-looking values are masked by the hub. */
 export function SpecTab({ job }: { job: JobOut }) {
   const text = JSON.stringify(job.spec, null, 2);
+  const fields = Object.entries(job.spec);
+  const told = fields.filter(([name, value]) => ALWAYS.includes(name) || !isDefault(name, value));
+  const usual = fields.filter((field) => !told.includes(field));
   return (
     <div>
       <CopyButton value={text}>
@@ -14,15 +18,28 @@ export function SpecTab({ job }: { job: JobOut }) {
           </Button>
         )}
       </CopyButton>
-      <dl className={classes.spec}>
-        {Object.entries(job.spec).map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd className="mono small">{shown(value)}</dd>
-          </div>
-        ))}
-      </dl>
+      {list(told)}
+      <details className={classes.usual}>
+        <summary>{usual.length} fields that were left as they are by default</summary>
+        {list(usual)}
+      </details>
     </div>
+  );
+}
+
+/** What says how big the job is and how much it bears. */
+const ALWAYS = ["nnodes", "nproc_per_node", "max_restarts"];
+
+function list(fields: [string, unknown][]) {
+  return (
+    <dl className={classes.spec}>
+      {fields.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd className="mono small">{shown(value)}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 

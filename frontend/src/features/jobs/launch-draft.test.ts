@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import type { JobIn } from "@/api";
+import { fromSpec, splitFilters, toSpec } from "./launch-draft";
+import { DEFAULTS } from "./spec-defaults";
+
+test("an empty form sends the defaults, but for the restarts that it offers", () => {
+  expect(toSpec(fromSpec(null))).toEqual({ ...DEFAULTS, name: "", max_restarts: 3 });
+});
+
+test("what a job was launched with comes through the form as it was", () => {
+  const spec: JobIn = {
+    ...DEFAULTS,
+    name: "again",
+    script: "/srv/train.py",
+    args: ["--name", "two words"],
+    env: { A: "1" },
+    nproc_per_node: "auto",
+    rdzv_conf: { join_timeout: "60" },
+    monitor_interval: 0.5,
+    exit_barrier_timeout: 300,
+    tee: "0:3,1:1",
+    log_line_prefix_template: "[${rank}] ",
+    duplicate_stdout_filters: ["loss", "a, b"],
+    virtual_local_rank: true,
+    numa_binding: "node",
+  };
+  expect(toSpec(fromSpec(spec))).toEqual(spec);
+});
+
+test("nproc_per_node is a number where a number is typed", () => {
+  const draft = { ...fromSpec(null), nproc_per_node: " 4 " };
+  expect(toSpec(draft).nproc_per_node).toBe(4);
+  expect(toSpec({ ...draft, nproc_per_node: "gpu" }).nproc_per_node).toBe("gpu");
+});
+
+test("two commas in a filter are one", () => {
+  expect(splitFilters("")).toEqual([]);
+  expect(splitFilters("apple,a,,b")).toEqual(["apple", "a,b"]);
+});
