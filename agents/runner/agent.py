@@ -88,6 +88,7 @@ class Agent(LocalElasticAgent):
         if earlier is not None:
             self._go_on_from(earlier)
         handler.my_standing = self._standing
+        handler.misses_peer(lambda: self._workers.misses_peer())
         self._is_starting, self._to_pass_on = False, list[int]()
         stop.forward = self._pass_on
 

@@ -69,10 +69,14 @@ def signal_of(code: int) -> str | None:
         return f"signal {-code}"
 
 
+def says_lost_peer(text: str) -> bool:
+    return _LOST_PEER.search(text) is not None
+
+
 def has_lost_peer(ending: Ending) -> bool:
     error = ending.error
     text = f"{error.type}: {error.message}\n{error.traceback}" if error else ending.last_line
-    return _LOST_PEER.search(text) is not None
+    return says_lost_peer(text)
 
 
 def role_of(ending: Ending) -> ExitRole:

@@ -17,7 +17,7 @@ from typing import Protocol
 from ..procs import ref_of_child, state_of
 from ..wire.events import ExitRole, WorkerError, WorkerRef
 from ..wire.plain import now
-from .exits import Ending, role_of
+from .exits import Ending, role_of, says_lost_peer
 from .preload.forked import Forked
 from .tracebacks import TAIL_BYTES, from_error_file, last_exception, last_line
 from .waking import wait_readable
@@ -180,6 +180,11 @@ class Workers:
     @property
     def unkillable(self) -> list[Ended]:
         return [ended for ended in self.ended.values() if ended.ending is None]
+
+    def misses_peer(self) -> bool:
+        """Whether one that runs has said that it lost a peer: it may take seconds to come to its end."""
+        running = (folder for local, folder in self._folders.items() if local not in self.ended)
+        return any(says_lost_peer(_read_tail(folder / "stderr.log")) for folder in running)
 
     def pass_on(self, signum: int) -> None:
         """Hand a signal to each worker that runs."""

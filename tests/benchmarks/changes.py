@@ -6,8 +6,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tests.waiting import wait_until
+
 from .cases import Case
-from .kills import REST_S, Column
+from .kills import HANG_S, REST_S, Column
 from .progress import say
 from .sides import Account, Job
 
@@ -40,7 +42,10 @@ class Changes(Column):
     def _come_up(self) -> Job | None:
         """None: it did not get all its nodes. Of torchrun that is a hang; of ours it must not happen."""
         try:
-            return self._ready()[0]
+            job, world = self._ready()
+            # A rank that has not begun to train does not notice that another one is lost.
+            wait_until(lambda: job.marks.is_warm(world), HANG_S, "all ranks to be past their first steps")
+            return job
         except AssertionError as problem:
             if self.most_hangs is None:
                 raise

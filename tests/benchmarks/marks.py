@@ -77,6 +77,10 @@ class Marks:
         worlds = self.worlds()
         return worlds[-1] if worlds and worlds[-1].is_alive() else None
 
+    def is_warm(self, world: World) -> bool:
+        """Whether all its ranks are past their first steps."""
+        return world.members <= {mark["pid"] for mark in self.read() if mark["kind"] == "warm"}
+
     def first_lines(self) -> dict[int, float]:
         """When each rank ran its first statement, the newest of each."""
         return {mark["rank"]: mark["at"] for mark in self.read() if mark["kind"] == "first_line"}

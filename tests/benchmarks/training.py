@@ -33,8 +33,8 @@ def meet() -> int:
     return int(newest.item())
 
 
-def train(width: int, steps: int, warm_up: int, pace_s: float) -> float:
-    """Seconds per step, those of the warm-up left out."""
+def train(marks: str, width: int, steps: int, warm_up: int, pace_s: float) -> float:
+    """Seconds per step, those of the warm-up left out: what torch loads at its first step takes a while."""
     model = torch.nn.Sequential(torch.nn.Linear(width, width), torch.nn.ReLU(), torch.nn.Linear(width, width))
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
     begun = time.monotonic()
@@ -47,6 +47,7 @@ def train(width: int, steps: int, warm_up: int, pace_s: float) -> float:
         if report:
             report.step(step, total=warm_up + steps)
         if step == warm_up:
+            mark(marks, "warm")
             begun = time.monotonic()
         time.sleep(pace_s)
     return (time.monotonic() - begun) / steps
@@ -66,7 +67,7 @@ def main() -> None:
     dist.init_process_group("gloo")
     world = meet()
     mark(args.marks, "collective", at=time.monotonic(), world=world, size=dist.get_world_size())
-    mark(args.marks, "steps", step_s=train(args.width, args.steps, args.warm_up, args.pace))
+    mark(args.marks, "steps", step_s=train(args.marks, args.width, args.steps, args.warm_up, args.pace))
     dist.destroy_process_group()
 
 

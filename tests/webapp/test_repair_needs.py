@@ -153,6 +153,13 @@ def test_the_one_that_keeps_the_store_is_not_replaced_while_the_others_meet() ->
     assert decide(alone_in_the_rendezvous(7.0, hosts_store=True)) == []
 
 
+@pytest.mark.parametrize(("silence_s", "steps"), [(7.0, []), (15.0, [Replace("b")])])
+def test_a_newcomer_that_is_silent_for_a_moment_is_not_replaced(
+    silence_s: float, steps: list[Replace]
+) -> None:
+    assert decide(job(up("a"), silent(new("b"), silence_s), nodes_wanted=2)) == steps
+
+
 def test_while_the_others_are_silent_as_well_nobody_is_gone() -> None:
     seen = alone_in_the_rendezvous(60.0)
     assert decide(replace(seen, members=tuple(silent(member) for member in seen.members))) == []

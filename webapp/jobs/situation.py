@@ -235,6 +235,9 @@ def is_gone(member: MemberFacts, facts: JobFacts) -> bool:
     """Not heard, and the others have met without it, or meet without it now."""
     if member.has_ended or not member.is_unheard:
         return False
+    if not member.has_met:
+        # A node on its way to its first round is missed by nobody: its machine may just be busy.
+        return member.is_lost_from_sight
     if is_left_behind(member, facts):
         return True
     is_silent = member.silence_s is None or member.silence_s >= ALONE_S

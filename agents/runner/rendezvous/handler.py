@@ -116,6 +116,10 @@ class Handler(DynamicRendezvousHandler):
         self._gathering = seen
         self._on_joined(seen)
 
+    def misses_peer(self, ask: Callable[[], bool]) -> None:
+        """``ask`` tells whether a worker of this node has lost a peer: then a silent node is gone at once."""
+        self._holder.misses_peer = ask
+
     def has_begun(self) -> bool:
         """Whether others train already, and may do so until this node is ready."""
         return bool(self._look().members)

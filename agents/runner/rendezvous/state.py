@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 
 from torch.distributed.elastic.rendezvous import RendezvousConnectionError
 
@@ -11,6 +12,7 @@ from ..torch_hooks import (
     RendezvousSettings,
     Token,
     _BackendRendezvousStateHolder,
+    _NodeDesc,
 )
 from .liveness import Liveness
 from .places import LAPSED, drop, names_in
@@ -23,7 +25,7 @@ PATIENCE_S = 3.5
 
 
 class StateHolder(_BackendRendezvousStateHolder):
-    """``settle_s``: see ``Liveness``. ``is_patient``: this node's workers run, and miss nobody so far.
+    """``settle_s``: see ``Liveness``. ``is_patient``: this node's workers run.
 
     Without ``outlives_outages`` one look that fails is the last: an answer that is overdue may still come,
     and would be taken for that to the next question.
@@ -43,6 +45,8 @@ class StateHolder(_BackendRendezvousStateHolder):
         interval = settings.keep_alive_interval.total_seconds()
         self._liveness = Liveness(interval * settings.keep_alive_max_attempt, 2 * interval, settle_s)
         self.is_patient = False
+        self.misses_peer: Callable[[], bool] = lambda: False
+        """Asked when a keep-alive has lapsed: whether a worker here says that it lost a peer."""
         self._outlives_outages = outlives_outages
         self._lost: RendezvousConnectionError | None = None
 
@@ -74,10 +78,15 @@ class StateHolder(_BackendRendezvousStateHolder):
         answer = self._backend.set_state(encode(self._state), self._token)
         return (None, False) if answer is None else (answer[:2], answer[2])
 
+    def _gone(self, keep_alives: Mapping[_NodeDesc, object], now: float) -> list[_NodeDesc]:
+        silent = self._liveness.lapsed(keep_alives, now)
+        if silent and self.is_patient and not self.misses_peer():
+            return self._liveness.lapsed(keep_alives, now, PATIENCE_S)
+        return silent
+
     def _sanitize(self) -> None:
         state = self._state
-        patience_s = PATIENCE_S if self.is_patient else 0.0
-        self._dead_nodes = self._liveness.lapsed(state.last_heartbeats, time.monotonic(), patience_s)
+        self._dead_nodes = self._gone(state.last_heartbeats, time.monotonic())
         drop(state, self._dead_nodes, self._settings)
         lapsed = {node.addr for node in self._dead_nodes} - names_in(state)
         state.absent.update(dict.fromkeys(lapsed, LAPSED))
