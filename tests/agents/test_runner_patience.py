@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from agents.runner.rendezvous import state as state_module
 from agents.runner.rendezvous.plain_state import State, decode, encode
 from agents.runner.rendezvous.state import PATIENCE_S, StateHolder
 from agents.runner.torch_hooks import RendezvousBackend, RendezvousSettings, RendezvousTimeout, _NodeDesc
@@ -67,7 +66,7 @@ def test_who_misses_a_silent_node_does_not_wait_for_it(
     monkeypatch: pytest.MonkeyPatch, is_patient: bool, misses: bool, lasts_s: float
 ) -> None:
     backend, now = Kept(), 100.0
-    monkeypatch.setattr(state_module.time, "monotonic", lambda: now)
+    monkeypatch.setattr("agents.runner.rendezvous.state.time.monotonic", lambda: now)
     holder = holder_of(backend)
     holder.is_patient, holder.misses_peer = is_patient, lambda: misses
     gone_after = None
