@@ -60,7 +60,7 @@ def tls_conf(authority: Authority) -> dict[str, str]:
     }
 
 
-def refusal(endpoint: str, conf: dict[str, str], join_timeout_s: int = 2) -> str:
+def refusal(endpoint: str, conf: dict[str, str], join_timeout_s: int = 20) -> str:
     with pytest.raises(StoreError) as caught:
         EtcdVenue(endpoint, conf, join_timeout_s).open("refused", lambda seconds: None)
     return str(caught.value)
