@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 T = TypeVar("T")
 
 LENIENCE = float(os.environ.get("REGROUP_TEST_LENIENCE", "3"))
-"""A deadline is there to tell what never comes. How fast a machine is, and what else it does, is not tested."""
+"""A deadline tells what never comes. How fast a machine is, and what else it does, is not tested."""
 
 
 def wait_until(
@@ -19,7 +19,8 @@ def wait_until(
     """Call ``condition`` until it gives something truthy, and return that.
 
     Raises:
-        AssertionError: it did not within ``timeout_s``, times ``LENIENCE``; says what was waited for and the last answer.
+        AssertionError: it did not within ``timeout_s`` times ``LENIENCE``; says what was waited for, and the
+            last answer.
     """
     timeout_s *= LENIENCE
     deadline = time.monotonic() + timeout_s
