@@ -15,10 +15,13 @@ from django.utils import timezone
 
 from agents.wire.commands import StartRunner
 from agents.wire.events import (
+    Activity,
     AnyKeeperEvent,
     AnyRunnerEvent,
+    CheckpointSaved,
     CommandEnded,
     CommandReceived,
+    Progress,
     RendezvousCompleted,
     RunnerFinished,
     RunnerSettled,
@@ -57,11 +60,17 @@ class _Open:
         self.member.incarnation, self.member.settled_at = incarnation, None
 
 
+_OF_TRAINING = (Progress, Activity, CheckpointSaved)
+
+
 @dataclass
 class Batch:
     """The records of one transaction. ``finish`` writes the members and says where their jobs stand."""
 
     jobs: set[int] = field(default_factory=set)
+    """Those whose standing may be another now."""
+    _moved_on: set[int] = field(default_factory=set)
+    """Those that train on: their pages hear of it."""
     _ended: list[Member] = field(default_factory=list)
     _open: dict[tuple[str, str], _Open | None] = field(default_factory=dict)
 
@@ -73,7 +82,11 @@ class Batch:
         before, found.runner = found.runner, fold(found.runner, event, event.node)
         if found.runner.out_of_order > before.out_of_order:
             return
-        self.jobs.add(found.member.attempt.job_id)
+        # Most records by far are reports of progress, and no sentence about the job speaks of a step.
+        trains_on = (
+            isinstance(event, _OF_TRAINING) and found.runner.reports_progress == before.reports_progress
+        )
+        (self._moved_on if trains_on else self.jobs).add(found.member.attempt.job_id)
         self._write_rows(found, event)
         if found.runner.phase is not before.phase:
             rows.move_lane(found.member, found.runner.phase, found.runner.round, event.at)
@@ -116,6 +129,8 @@ class Batch:
             rows.explain_newest(member)
         for job_id in sorted(self.jobs):
             restand_or_log(job_id)
+        for job_id in sorted(self._moved_on - self.jobs):
+            _bump(job_id)
 
     def _of_runner(self, attempt: str, node: str, incarnation: int) -> _Open | None:
         """The member, while that runner is its node's newest. What an earlier one says changes nothing."""
