@@ -224,7 +224,7 @@ def test_a_node_that_nobody_can_reach_is_left_behind_and_comes_back(
     failures, memberships = counts_of(training)
     assert alone["round"] == training["round"] + 1
     assert counts_of(alone) == (failures, memberships + 1)
-    assert "node-b left; all 1 rank is back" in alone["state_reason"]
+    assert "node-b is gone: its keep-alive lapsed; all 1 rank is back" in alone["state_reason"]
     assert "node-b is not heard" in alone["state_reason"]
 
     again = wait_trains(machines, job_id, 120, world_size=2)
