@@ -6,10 +6,19 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.system.jobs import leave_as_found
 from tests.system.stack import Stack, run_stack
 
 
 @pytest.fixture(scope="session")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+def shared_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     with run_stack(tmp_path_factory.mktemp("stack")) as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def stack(shared_stack: Stack) -> Iterator[Stack]:
+    """With all its slots free: what a module has left running is ended behind it."""
+    yield shared_stack
+    with shared_stack.client("ursula", "operator") as api:
+        leave_as_found(api)

@@ -56,7 +56,7 @@ def operator_page(page: Page, stack: Stack) -> Page:
     return page
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def api(stack: Stack) -> Iterator[httpx.Client]:
     """To hold what the page shows against."""
     with stack.client("ursula", "operator") as client:

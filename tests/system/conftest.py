@@ -10,13 +10,13 @@ import pytest
 from tests.system.stack import Stack
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def operator(stack: Stack) -> Iterator[httpx.Client]:
     with stack.client("olga", "operator") as client:
         yield client
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def viewer(stack: Stack) -> Iterator[httpx.Client]:
     with stack.client("victor", "viewer") as client:
         yield client

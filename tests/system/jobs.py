@@ -100,3 +100,19 @@ def wait_command(api: httpx.Client, command_id: str, timeout_s: float = 15.0) ->
 def stop(api: httpx.Client, job_id: int, timeout_s: float = 40.0) -> Json:
     assert api.post(f"/api/jobs/{job_id}/stop", json={"reason": "the test is over"}).status_code == 200
     return wait_job(api, job_id, "the job to be stopped", timeout_s, state="stopped")
+
+
+def leave_as_found(api: httpx.Client) -> None:
+    """End every job, take every node into use again, and wait until all slots are free."""
+    living = [one for one in api.get("/api/jobs?limit=500").json()["items"] if one["ended_at"] is None]
+    for one in living:
+        api.post(f"/api/jobs/{one['id']}/stop", json={"reason": "the test is over", "force": True})
+    for node in api.get("/api/nodes").json()["items"]:
+        if node["takes_no_jobs"]:
+            api.post(f"/api/nodes/{node['name']}/undrain")
+
+    def all_free() -> bool:
+        nodes = api.get("/api/nodes").json()["items"]
+        return all(node["slots_free"] == node["slots"] and not node["takes_no_jobs"] for node in nodes)
+
+    wait_until(all_free, 60, "all slots to be free again")
