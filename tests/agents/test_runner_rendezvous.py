@@ -17,6 +17,7 @@ from agents.runner.rendezvous.c10d import C10dVenue
 from agents.runner.rendezvous.meeting import Meeting
 from agents.runner.rendezvous.operations import LastCall
 from agents.wire.rdzv import RdzvConf
+from tests.agents.elastic_scripts import COLLECTIVE
 from tests.agents.runner_harness import Attempt, Runner, write_script
 
 SLOW_CLOCK = """
@@ -29,21 +30,6 @@ class Shifted(datetime.datetime):
     def now(cls, tz=None):
         return super().now(tz) + datetime.timedelta(seconds=_shift)
 datetime.datetime = Shifted
-"""
-
-REDUCE = """
-import os, time
-import torch, torch.distributed as dist
-import regroup_report
-dist.init_process_group("gloo")
-step = 0
-while True:
-    one = torch.ones(1)
-    dist.all_reduce(one)
-    assert one.item() == dist.get_world_size()
-    step += 1
-    regroup_report.step(step)
-    time.sleep(0.05)
 """
 
 
@@ -81,7 +67,7 @@ def test_the_state_is_plain_data_and_nothing_in_the_store_is_run(tmp_path: Path)
 
 
 def test_the_loss_of_rank_0s_node_leaves_no_old_keys_and_the_others_train_on(tmp_path: Path) -> None:
-    script = write_script(tmp_path, REDUCE)
+    script = write_script(tmp_path, COLLECTIVE)
     conf = {"last_call_timeout": "600"}
     with Attempt(tmp_path, nnodes="1:3", nproc_per_node=1, rdzv_conf=conf, script=script) as attempt:
         first, *others = attempt.start("node-a", "node-b", "node-c")
@@ -112,7 +98,7 @@ def _seconds(at: str) -> float:
 
 
 def test_who_does_not_come_in_time_is_not_waited_for_again_and_may_come_later(tmp_path: Path) -> None:
-    script = write_script(tmp_path, REDUCE)
+    script = write_script(tmp_path, COLLECTIVE)
     conf = {"last_call_timeout": "12"}
     names = ("node-a", "node-b")
     with Attempt(tmp_path, nnodes="1:2", nproc_per_node=1, rdzv_conf=conf, script=script) as attempt:
@@ -139,7 +125,7 @@ def shift_clock(folder: Path, seconds: int) -> dict[str, str]:
 
 @pytest.mark.parametrize("seconds", [60, -60])
 def test_a_node_whose_clock_is_a_minute_off_lives_on_and_recovers(tmp_path: Path, seconds: int) -> None:
-    script = write_script(tmp_path, REDUCE)
+    script = write_script(tmp_path, COLLECTIVE)
     wrong = shift_clock(tmp_path / "clock", seconds)
     with Attempt(tmp_path, nnodes="1:2", nproc_per_node=1, script=script) as attempt:
         (right,) = attempt.start("node-a", nodes=("node-a", "node-b"))
@@ -165,7 +151,7 @@ def test_the_last_call_is_counted_by_ones_own_clock() -> None:
 
 
 def test_static_gives_ranks_in_the_order_of_the_nodes(tmp_path: Path) -> None:
-    script = write_script(tmp_path, REDUCE)
+    script = write_script(tmp_path, COLLECTIVE)
     with Attempt(tmp_path, nnodes="2", nproc_per_node=1, rdzv_backend="static", script=script) as attempt:
         first, second = attempt.start("node-z", "node-a")
         assert first.wait_for("rendezvous_completed", round=1)["nodes"] == ["node-z", "node-a"]
@@ -181,7 +167,7 @@ def test_static_gives_ranks_in_the_order_of_the_nodes(tmp_path: Path) -> None:
 
 
 def test_who_dies_while_a_round_forms_is_not_waited_for_and_its_replacement_gets_in(tmp_path: Path) -> None:
-    script = write_script(tmp_path, REDUCE)
+    script = write_script(tmp_path, COLLECTIVE)
     names = ("node-a", "node-b", "node-c")
     with Attempt(tmp_path, nnodes="3", nproc_per_node=1, script=script) as attempt:
         first, second = attempt.start("node-a", "node-b", nodes=names)
