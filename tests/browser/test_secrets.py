@@ -50,7 +50,12 @@ def questions(api: httpx.Client, job_id: int) -> list[str]:
     ]
     commands = [command["id"] for command in api.get(f"/api/jobs/{job_id}/commands").json()["items"]]
     about_commands = [f"/api/commands/{each}" for each in commands]
-    found = [path.replace("{id}", str(job_id)) for path in paths if path != "/api/commands/{id}"]
+    node = job(api, job_id)["members"][0]["node"]
+    found = [
+        path.replace("{id}", str(job_id)).replace("{name}", node)
+        for path in paths
+        if path != "/api/commands/{id}"
+    ]
     return [*found, *about_commands, f"/api/jobs/{job_id}/logs?stream=stderr", "/api/jobs?q=char"]
 
 

@@ -99,7 +99,7 @@ def test_a_node_in_a_container_is_given_settings_that_the_agent_takes(tmp_path: 
     secret.write_text("redis://:word@hub:6379/0\n")
     environment |= {"REGROUP_REDIS_URL_FILE": str(secret), **image.settings}
     config = read_config(arguments, environment)
-    assert (config.name, config.slots, str(config.data)) == ("gpu-7", None, "/var/lib/regroup")
+    assert (config.name, config.slots, str(config.data)) == ("gpu-7", "gpus", "/var/lib/regroup")
     assert config.redis_url == "redis://:word@hub:6379/0"
 
 

@@ -51,6 +51,12 @@ def job(api: httpx.Client, job_id: int) -> Json:
     return found
 
 
+def pid_of_keeper(api: httpx.Client, job_id: int) -> int:
+    """The newest store keeper of the job, as the events tell it."""
+    events = api.get(f"/api/jobs/{job_id}/events?limit=500").json()["items"]
+    return int([event["body"]["pid"] for event in events if event["kind"] == "keeper_started"][-1])
+
+
 def wait_job(api: httpx.Client, job_id: int, what: str, timeout_s: float = 60.0, **expected: Any) -> Json:
     """Wait until the job's answer has all the expected values; gives that answer."""
 

@@ -6,18 +6,10 @@ import os
 import signal
 from pathlib import Path
 
-import httpx
-
-from tests.system.jobs import job, launch_char_lm, stop, wait_job
+from tests.system.jobs import job, launch_char_lm, pid_of_keeper, stop, wait_job
 from tests.system.stack import Stack
 from tests.system.test_scale import wait_trains
 from tests.waiting import wait_until
-
-
-def pid_of_keeper(api: httpx.Client, job_id: int) -> int:
-    """The newest store keeper of the job, as the events tell it."""
-    events = api.get(f"/api/jobs/{job_id}/events?limit=500").json()["items"]
-    return int([event["body"]["pid"] for event in events if event["kind"] == "keeper_started"][-1])
 
 
 def test_a_killed_store_keeper_ends_the_attempt_and_another_one_trains_on(
