@@ -24,8 +24,9 @@ from ..wire.events import (
     WorkersStarted,
     WorkersStarting,
 )
-from ..wire.spec import StartMessage, workers_on
+from ..wire.spec import StartMessage
 from .budget import Settlement, Standing, is_overspent, must_give_up, settle, why_too_many
+from .crew import Crew
 from .destinations import Destinations
 from .ending import GivenUp
 from .first_failure import claim_about, first_failure, kind_of
@@ -70,7 +71,7 @@ class Agent(LocalElasticAgent):
         )
         self._message, self._bundle, self._journal = message, bundle, journal
         self._handler, self._stop, self._fork_server = handler, stop, fork_server
-        self.tail = Tail(bundle, journal)
+        self.tail, self._crew = Tail(bundle, journal), Crew(message, bundle)
         self._workers = Workers({}, {}, {})
         self._finished: RunResult | None = None
         self._finished_at = 0.0
@@ -118,7 +119,7 @@ class Agent(LocalElasticAgent):
             members=self._members,
             claim=self._claim,
             hosts_store=self._message.hosts_store,
-            workers=workers_on(self._message),
+            workers=self._crew.size,
         )
 
     # -- rendezvous --
@@ -127,7 +128,13 @@ class Agent(LocalElasticAgent):
         self._stop.check()
         self._get_ready()
         previous = self.round or None
-        self._journal.record(RendezvousBegun, cause=self._restart_cause, previous_round=previous)
+        worker_group.spec.local_world_size = self._crew.count()
+        self._journal.record(
+            RendezvousBegun,
+            cause=self._restart_cause,
+            previous_round=previous,
+            gone_gpus=self._crew.gone,
+        )
         super()._rendezvous(worker_group)
         formed = self._handler.formed
         assert formed is not None

@@ -25,7 +25,7 @@ from ..wire.spec import StartMessage
 from .agent import Agent
 from .command import CannotStart, check_files
 from .destinations import TORCH_SIGNALS
-from .ending import Ending, GivenUp, say_fault
+from .ending import Ending, GivenUp, Outcome, say_fault
 from .endpoint import StoreError
 from .keeper_watch import KeeperWatch
 from .preload.server import ForkServer
@@ -98,7 +98,8 @@ class Attempt:
         except CannotStart as problem:
             return Ending("failed", str(problem), is_ours=True)
         except GivenUp as problem:
-            return Ending("failed" if problem.is_mine else "stopped", str(problem), is_ours=True)
+            outcome: Outcome = "failed" if problem.is_mine else "stopped"
+            return Ending(outcome, str(problem), is_ours=True, is_infrastructure=problem.is_infrastructure)
         except RendezvousClosedError:
             return self._closed_by_other()
         except RendezvousTimeoutError:

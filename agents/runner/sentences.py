@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from .budget import Settlement
@@ -95,3 +96,7 @@ def stuck(node: str, limit_s: float) -> str:
         f"A worker on {node} has been in uninterruptible sleep for {limit_s:.0f} s. "
         "No signal can end it: see to the device or file system it waits for."
     )
+
+
+def no_gpu_left(node: str, gone: Sequence[str]) -> str:
+    return f"No GPU is left on {node}: {', '.join(gone)} do not answer any more."

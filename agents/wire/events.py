@@ -114,6 +114,8 @@ class RendezvousBegun(RunnerEvent):
     kind: Literal["rendezvous_begun"] = "rendezvous_begun"
     cause: Cause
     previous_round: int | None = None
+    gone_gpus: tuple[str, ...] = ()
+    """UUIDs of those that the node was given and that do not answer any more: it has fewer workers."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -147,6 +147,8 @@ class RunnerState:
     is_spare: bool = False
     """It stands by, as the round is full."""
     hosts_store: bool = False
+    gone_gpus: tuple[str, ...] = ()
+    """UUIDs of its GPUs that do not answer any more, for each of which it may have a worker fewer."""
     torch_version: str = ""
     start: str = ""
     """``warm`` or ``cold``; empty before it has started."""
@@ -186,7 +188,7 @@ def _apply(state: RunnerState, event: AnyRunnerEvent, node: str) -> RunnerState:
             state = replace(state, torch_version=event.torch_version)
             return _move(state, Phase.IDLE, event.at)
         case RendezvousBegun():
-            state = replace(state, cause=event.cause, joined=(), is_spare=False)
+            state = replace(state, cause=event.cause, joined=(), is_spare=False, gone_gpus=event.gone_gpus)
             return _move(state, Phase.RENDEZVOUS, event.at)
         case RendezvousJoined():
             return replace(state, joined=event.joined, expected=event.expected, is_spare=event.is_spare)

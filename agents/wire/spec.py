@@ -37,6 +37,8 @@ class JobSpec:
     """Membership restarts that one attempt may take. None: as many as come."""
     max_relaunches: int = 3
     """New attempts after one that ended for no fault of the job's, such as a lost store host."""
+    shrink_on_gpu_loss: bool = False
+    """A worker whose GPU is gone is not started again: its node goes on with one fewer."""
     standalone: bool = False
     """One node that meets itself on localhost, as ``torchrun --standalone``."""
     rdzv_backend: str = "c10d"

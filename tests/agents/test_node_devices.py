@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,9 +18,10 @@ from agents.node.probes.gpus import named
 from agents.wire.commands import StartRunner, StopRunner
 from agents.wire.events import Gpu
 from tests.agents.node_harness import Agent, Hub, Valkey, incarnate, new_id, start_command
+from tests.nvml import stand_in
 from tests.waiting import wait_until
 
-ENTRY = Path(__file__).with_name("stand_in_gpus.py")
+REAL = Path(sys.executable).with_name("regroup-agent")
 SHOWS = "import os, time\nprint(os.environ.get('CUDA_VISIBLE_DEVICES'), flush=True)\ntime.sleep(600)\n"
 FOUR = tuple(
     Gpu(index=i, name="made up", memory_bytes=1, uuid=f"GPU-{word}") for i, word in enumerate("abcd")
@@ -27,18 +31,14 @@ FOUR = tuple(
 @pytest.fixture
 def listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file with this node's GPUs."""
-    path = tmp_path / "gpus"
-    path.write_text("GPU-a GPU-b")
-    monkeypatch.setenv("MADE_UP_GPUS", str(path))
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    return path
+    return stand_in(tmp_path / "driver", monkeypatch, "GPU-a GPU-b")
 
 
 @pytest.fixture
 def node(listed: Path, valkey: Valkey, start_agent: Callable[..., Agent]) -> Agent:
     """With real runners and keepers, and as many slots as GPUs."""
     assert listed.exists()
-    return start_agent(valkey, entry=ENTRY, slots=None)
+    return start_agent(valkey, entry=REAL, slots=None)
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def node_hub(valkey: Valkey, node: Agent) -> Hub:
 def job(node: Agent, folder: Path, **spec: Any) -> StartRunner:
     script = folder / "shows.py"
     script.write_text(SHOWS)
-    return start_command(node.name, script=str(script), start="exec", **spec)
+    return start_command(node.name, script=str(script), **({"start": "exec"} | spec))
 
 
 def start(node: Agent, hub: Hub, folder: Path, **spec: Any) -> tuple[str, dict[str, Any]]:
@@ -118,6 +118,51 @@ def test_a_later_runner_with_one_worker_less_does_without_the_gpu_that_is_gone(
     node_hub.wait_free(1)
 
 
+def kill(node: Agent, hub: Hub, attempt: str, round_number: int, rank: int) -> None:
+    started = hub.wait_for("workers_started", attempt=attempt, round=round_number)
+    worker = next(each for each in started["workers"] if each["rank"] == rank)
+    os.kill(worker["pid"], signal.SIGKILL)
+
+
+@pytest.mark.parametrize("how", ["exec", "preload"])
+def test_a_worker_whose_gpu_is_gone_is_not_started_again_where_the_job_says_so(
+    node: Agent, node_hub: Hub, listed: Path, tmp_path: Path, how: str
+) -> None:
+    command = job(node, tmp_path, nproc_per_node=2, max_restarts=3, shrink_on_gpu_loss=True, start=how)
+    attempt = command.message.attempt
+    assert node_hub.carry_out(command)["evidence"]["gpus"] == "GPU-a GPU-b"
+    assert seen(node, attempt) == "GPU-a,GPU-b"
+    listed.write_text("- GPU-b")
+    kill(node, node_hub, attempt, 1, 0)
+    assert node_hub.wait_for("rendezvous_begun", attempt=attempt, previous_round=1)["gone_gpus"] == ["GPU-a"]
+    assert node_hub.wait_for("rendezvous_completed", attempt=attempt, round=2)["world_size"] == 1
+    assert seen(node, attempt, round_number=2) == "GPU-b"
+    # It comes back, as after a reset, and with it the worker.
+    listed.write_text("GPU-a GPU-b")
+    kill(node, node_hub, attempt, 2, 0)
+    assert node_hub.wait_for("rendezvous_completed", attempt=attempt, round=3)["world_size"] == 2
+    assert seen(node, attempt, round_number=3) == "GPU-a,GPU-b"
+    # The last ones go too.
+    listed.write_text("- -")
+    kill(node, node_hub, attempt, 3, 1)
+    finished = node_hub.wait_for("runner_finished", attempt=attempt)
+    assert (finished["outcome"], finished["is_infrastructure"]) == ("failed", True)
+    assert finished["reason"] == f"No GPU is left on {node.name}: GPU-a, GPU-b do not answer any more."
+
+
+def test_without_that_all_workers_are_started_again(
+    node: Agent, node_hub: Hub, listed: Path, tmp_path: Path
+) -> None:
+    command = job(node, tmp_path, nproc_per_node=2, max_restarts=3)
+    node_hub.carry_out(command)
+    assert seen(node, command.message.attempt) == "GPU-a,GPU-b"
+    listed.write_text("GPU-a -")
+    kill(node, node_hub, command.message.attempt, 1, 0)
+    assert (
+        node_hub.wait_for("rendezvous_completed", attempt=command.message.attempt, round=2)["world_size"] == 2
+    )
+
+
 def test_what_the_job_itself_says_wins_and_is_said(node: Agent, node_hub: Hub, tmp_path: Path) -> None:
     one, ended = start(node, node_hub, tmp_path, env={"CUDA_VISIBLE_DEVICES": "1"})
     assert ended["reason"] == (
@@ -133,7 +178,7 @@ def test_workers_beyond_the_gpus_see_none(
     listed: Path, valkey: Valkey, start_agent: Callable[..., Agent], tmp_path: Path
 ) -> None:
     listed.write_text("GPU-a")
-    node = start_agent(valkey, entry=ENTRY, slots=2)
+    node = start_agent(valkey, entry=REAL, slots=2)
     hub = Hub(valkey.redis, node.name)
     one, _ = start(node, hub, tmp_path)
     other, ended = start(node, hub, tmp_path)
@@ -145,7 +190,7 @@ def test_a_warm_start_gives_the_gpus_too(
     listed: Path, valkey: Valkey, start_agent: Callable[..., Agent], tmp_path: Path
 ) -> None:
     assert listed.exists()
-    node = start_agent(valkey, entry=ENTRY, slots=None, warm=True)
+    node = start_agent(valkey, entry=REAL, slots=None, warm=True)
     hub = Hub(valkey.redis, node.name)
 
     def start_warm() -> str | None:

@@ -57,6 +57,12 @@ def test_who_joined(attempt: Attempt) -> None:
     assert why(attempt, ALL) == "node-3 joined"
 
 
+def test_who_goes_on_with_fewer_workers_as_its_gpus_are_gone(attempt: Attempt) -> None:
+    state = RunnerState(phase=Phase.UP, round=1, gone_gpus=("GPU-a",))
+    let("node-2", folded=state_to_dict(state))
+    assert why(attempt, ALL) == "node-3 joined; node-2 goes on, with fewer workers, as GPU-a is gone"
+
+
 def test_who_left_on_whose_request(attempt: Attempt) -> None:
     let("node-2", leaves_at=timezone.now(), leaves_why="scaled down by anna")
     assert why(attempt, ["node-1"], node_2="it left") == "node-2 left (scaled down by anna)"

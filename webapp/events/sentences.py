@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 Body = dict[str, Any]
@@ -35,7 +35,14 @@ def _begun(b: Body) -> str:
         "failure": "after a failure",
         "membership": "because membership changes",
     }
-    return f"{b['node']} sets out to join, {because.get(b['cause'], 'for a new round')}."
+    without = gone_gpus(b.get("gone_gpus", ()))
+    return f"{b['node']} sets out to join, {because.get(b['cause'], 'for a new round')}{without}."
+
+
+def gone_gpus(uuids: Sequence[str]) -> str:
+    """That so many workers are fewer for it; empty where none is gone."""
+    are = "is" if len(uuids) == 1 else "are"
+    return f", with fewer workers, as {_and(uuids)} {are} gone" if uuids else ""
 
 
 def _joined(b: Body) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from agents.wire.lifecycle import Phase
+from webapp.events.sentences import gone_gpus
 from webapp.fleet.models import Command
 
 from .folded import runner_of
@@ -22,10 +23,17 @@ def explain_round(row: Round) -> None:
 
 def _why(row: Round) -> str:
     if row.cause == "failure":
-        return failure_words(row.attempt_id, row.number - 1, row.charged)
+        return _with_fewer(row, failure_words(row.attempt_id, row.number - 1, row.charged))
     if row.cause == "membership":
-        return _membership_words(row)
+        return _with_fewer(row, _membership_words(row))
     return ""
+
+
+def _with_fewer(row: Round, why: str) -> str:
+    """And which nodes have fewer workers from then on, as their GPUs are gone."""
+    gone = {node: runner_of(member).gone_gpus for node, member in _members(row).items() if node in row.nodes}
+    parts = [f"{node} goes on{gone_gpus(uuids)}" for node, uuids in gone.items() if uuids]
+    return f"{why}; {listed(parts)}" if why and parts else why
 
 
 def failure_words(attempt_id: str, round_number: int, charged: str = "") -> str:

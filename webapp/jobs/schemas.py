@@ -47,6 +47,7 @@ class SpecIn(Schema):
     max_restarts: int = 0
     max_membership_restarts: int | None = None
     max_relaunches: int = 3
+    shrink_on_gpu_loss: bool = False
     standalone: bool = False
     rdzv_backend: str = "c10d"
     rdzv_endpoint: str = ""

@@ -735,6 +735,11 @@ export interface components {
             /** Script */
             script?: string | null;
             /**
+             * Shrink On Gpu Loss
+             * @default false
+             */
+            shrink_on_gpu_loss: boolean;
+            /**
              * Shutdown Timeout
              * @default 30
              */
@@ -1369,6 +1374,11 @@ export interface components {
             role: string;
             /** Script */
             script?: string | null;
+            /**
+             * Shrink On Gpu Loss
+             * @default false
+             */
+            shrink_on_gpu_loss: boolean;
             /**
              * Shutdown Timeout
              * @default 30

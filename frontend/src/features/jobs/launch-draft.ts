@@ -26,7 +26,7 @@ const TEXTS = [
 const OPTIONAL_TEXTS = ["script", "module", "workdir", "python", "numa_binding"] as const;
 const NUMBERS = ["spares", "max_restarts", "max_relaunches", "monitor_interval", "shutdown_timeout"] as const;
 const OPTIONAL_NUMBERS = ["nodes", "max_membership_restarts", "exit_barrier_timeout"] as const;
-const SWITCHES = ["standalone", "no_python", "virtual_local_rank"] as const;
+const SWITCHES = ["standalone", "shrink_on_gpu_loss", "no_python", "virtual_local_rank"] as const;
 /** Fields that are typed in a way of their own. */
 const OWN = [
   "name",

@@ -62,6 +62,12 @@ export function LaunchStart({ fields }: { fields: Fields }) {
         description="one node that meets itself on localhost"
         {...onOff(fields, "standalone", (on) => (on ? { rdzv_backend: "c10d", rdzv_endpoint: "" } : {}))}
       />
+      <Checkbox
+        className={classes.switch}
+        label="shrink_on_gpu_loss"
+        description="a worker whose GPU is gone is not started again: its node goes on with one fewer"
+        {...onOff(fields, "shrink_on_gpu_loss")}
+      />
     </details>
   );
 }
@@ -78,6 +84,7 @@ const TUCKED_AWAY = [
   "max_membership_restarts",
   "max_relaunches",
   "standalone",
+  "shrink_on_gpu_loss",
 ];
 
 const STARTS: Record<string, string> = {

@@ -9,6 +9,7 @@ export const DEFAULTS: Required<SpecIn> = {
   max_restarts: 0,
   max_membership_restarts: null,
   max_relaunches: 3,
+  shrink_on_gpu_loss: false,
   standalone: false,
   rdzv_backend: "c10d",
   rdzv_endpoint: "",
