@@ -28,7 +28,6 @@ try:
 except ImportError:
     report = None
 
-CONTEXT = 48
 BATCH = 8
 SEED = 1
 KEPT = 3
@@ -66,15 +65,16 @@ def read_text(limit: int = 500_000) -> torch.Tensor:
     return torch.frombuffer(text[:limit], dtype=torch.uint8).long()
 
 
-def batches(text: torch.Tensor, at: Position, rank: int, world: int) -> Iterator[torch.Tensor]:
-    """This rank's share of what is left of the epoch, cut for the world size of today."""
-    order = torch.randperm(
-        len(text) // (CONTEXT + 1), generator=torch.Generator().manual_seed(SEED + at.epoch)
-    )
+def batches(text: torch.Tensor, size: int, at: Position, rank: int, world: int) -> Iterator[torch.Tensor]:
+    """This rank's share of what is left of the epoch, cut for the world size of today.
+
+    Gives tensors of shape ``(BATCH, size + 1)``, with the character behind each sample.
+    """
+    order = torch.randperm(len(text) // (size + 1), generator=torch.Generator().manual_seed(SEED + at.epoch))
     left = order[at.seen :]
     for start in range(0, len(left) - BATCH * world + 1, BATCH * world):
-        mine = left[start + rank * BATCH : start + (rank + 1) * BATCH] * (CONTEXT + 1)
-        yield torch.stack([text[first : first + CONTEXT + 1] for first in mine.tolist()])
+        mine = left[start + rank * BATCH : start + (rank + 1) * BATCH] * (size + 1)
+        yield torch.stack([text[first : first + size + 1] for first in mine.tolist()])
 
 
 # --- checkpoints ---
@@ -185,7 +185,7 @@ def train(args: argparse.Namespace, device: torch.device) -> None:
     at = checkpoints.resume()
     parallel = DistributedDataParallel(model)
     while at.step < args.steps:
-        for batch in batches(text, at, rank, world):
+        for batch in batches(text, args.context, at, rank, world):
             began = time.monotonic()
             loss = train_step(parallel, optimizer, batch.to(device))
             at.seen += BATCH * world
@@ -216,6 +216,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=500, help="train up to this step")
     parser.add_argument("--checkpoint-dir", required=True, help="folder that all ranks can see")
     parser.add_argument("--checkpoint-every", type=int, default=20, help="steps between checkpoints")
+    parser.add_argument("--context", type=int, default=48, help="characters in a sample")
     parser.add_argument("--pace", type=float, default=0.0, help="seconds that a step takes at least")
     args = parser.parse_args()
     has_gpu = torch.cuda.is_available()

@@ -11,6 +11,8 @@ T = TypeVar("T")
 
 LENIENCE = float(os.environ.get("REGROUP_TEST_LENIENCE", "3"))
 """A deadline tells what never comes. How fast a machine is, and what else it does, is not tested."""
+SHORTEST_S, LONGEST_S = 0.02, 0.2
+"""Between looks, which get rarer: who asks the hub over and over takes a core from what is tested."""
 
 
 def wait_until(
@@ -23,7 +25,7 @@ def wait_until(
             last answer.
     """
     timeout_s *= LENIENCE
-    deadline = time.monotonic() + timeout_s
+    deadline, pause_s = time.monotonic() + timeout_s, SHORTEST_S
     while True:
         answer = condition()
         if answer:
@@ -31,4 +33,5 @@ def wait_until(
         if time.monotonic() > deadline:
             name = what or getattr(condition, "__name__", "the condition")
             raise AssertionError(f"waited {timeout_s:g} s for {name}; last answer: {answer!r}")
-        time.sleep(0.02)
+        time.sleep(pause_s)
+        pause_s = min(LONGEST_S, 1.1 * pause_s)

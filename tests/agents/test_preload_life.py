@@ -6,6 +6,7 @@ import os
 import signal
 from pathlib import Path
 
+import psutil
 import pytest
 
 from agents.procs import ProcessRef, ref_of, start_time
@@ -54,6 +55,11 @@ def fork_server(runner: Runner) -> ProcessRef | None:
     return None
 
 
+def resident(ref: ProcessRef) -> int:
+    """Its memory in bytes."""
+    return psutil.Process(ref.pid).memory_info().rss
+
+
 def is_gone(ref: ProcessRef) -> bool:
     return start_time(ref.pid) != ref.start_time
 
@@ -70,6 +76,36 @@ def test_only_workers_show_the_script_and_they_begin_with_torch(tmp_path: Path) 
             words = Path(f"/proc/{worker.pid}/cmdline").read_text().strip("\0").split("\0")
             assert words[1:] == ["-u", script, "--local", str(rank)]
             assert runner.bundle.log(1, rank, "stdout").read_text() == "True\n"
+
+
+SAYS_WHAT_IS_THERE = """
+import os, sys
+print('torch._dynamo' in sys.modules, open(f"/proc/{os.getppid()}/statm").read().split()[1], flush=True)
+"""
+
+
+def test_workers_of_restarts_find_what_optimizers_import_and_no_thread_more(tmp_path: Path) -> None:
+    script = write_script(tmp_path, SAYS_WHAT_IS_THERE + STEPS)
+
+    def said(number: int) -> tuple[str, int]:
+        """Whether it was imported, and the memory of the fork server then."""
+        found, pages = runner.bundle.log(number, 0, "stdout").read_text().split()
+        return found, int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+    with Attempt(tmp_path, script=script, nproc_per_node=1) as attempt:
+        (runner,) = attempt.start("node-a")
+        runner.wait_for_step(1)
+        server = fork_server(runner)
+        assert server is not None
+        threads = psutil.Process(server.pid).num_threads()
+        found, before = said(1)
+        assert found == "False"
+        wait_until(lambda: resident(server) > before + 30_000_000, 60, "the import when all is quiet")
+        runner.kill(1, rank=0)
+        runner.wait_for_step(2)
+        assert said(2)[0] == "True"
+        assert fork_server(runner) == server
+        assert psutil.Process(server.pid).num_threads() == threads
 
 
 @pytest.mark.parametrize("start", ["preload", "exec"])

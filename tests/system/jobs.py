@@ -39,6 +39,9 @@ def launch_char_lm(api: httpx.Client, checkpoints: Path, *, steps: int = 5000, *
             "10",
             "--pace",
             "0.05",
+            # A step is cheap then: more than two such jobs train at a time while the tests run.
+            "--context",
+            "8",
         ],
     }
     return launch(api, **(wanted | spec))

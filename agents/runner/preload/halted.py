@@ -18,7 +18,7 @@ from typing import IO
 from ..exits import signal_of
 from ..tracebacks import TAIL_BYTES, last_line
 from ..waking import wait_readable
-from .halt.sitecustomize import FORK_SERVER, PATH0, PRELOAD, PYTHONPATH
+from .halt.sitecustomize import FORK_SERVER, LATER, PATH0, PRELOAD, PYTHONPATH
 
 END_S = 10.0
 HALT = Path(__file__).parent / "halt"
@@ -37,6 +37,8 @@ class Command:
     path0: str
     """What Python will put first on ``sys.path``."""
     preload: tuple[str, ...]
+    later: tuple[str, ...] = ()
+    """What may be imported when all is quiet, for the workers of restarts."""
 
 
 @dataclass(frozen=True)
@@ -160,5 +162,6 @@ def _environment(command: Command, requests: int, status: int) -> dict[str, str]
         PYTHONPATH: pythonpath,
         PATH0: command.path0,
         PRELOAD: ",".join(command.preload),
+        LATER: ",".join(command.later),
         FORK_SERVER: f"{requests} {status} {os.getpid()}",
     }

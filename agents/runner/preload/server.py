@@ -24,6 +24,8 @@ from .halted import Command, Halted, Started
 TRIES = 3
 """How many fork servers may end one after the other while a worker is asked for."""
 LOOK_S = 1.0
+OF_OPTIMIZERS = ("torch._dynamo",)
+"""What torch imports when a script makes its first optimizer: more than a second in each worker."""
 
 
 class CannotFork(Exception):
@@ -60,6 +62,7 @@ def _server(bundle: Bundle, message: StartMessage, folder: Path, stop: StopReque
         folder=str(folder),
         path0=path0(spec, folder),
         preload=spec.preload,
+        later=OF_OPTIMIZERS if "torch" in spec.preload else (),
     )
     return ForkServer(what, message.node, bundle.folder, stop.check, stop.fileno())
 

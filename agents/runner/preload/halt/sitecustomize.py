@@ -20,6 +20,9 @@ import sys
 FORK_SERVER = "REGROUP_FORK_SERVER"
 """``REQUESTS STATUS RUNNER``: the two pipes to the runner, and its pid. Only a fork server has it."""
 PRELOAD, PATH0, PYTHONPATH = "REGROUP_PRELOAD", "REGROUP_PATH0", "REGROUP_PYTHONPATH"
+LATER = "REGROUP_PRELOAD_LATER"
+IDLE_MS = 1000
+"""How long nobody must have wanted anything before what can wait is imported."""
 PR_SET_PDEATHSIG = 1
 TITLE = b"regroup fork server"
 NAME = b"fork-server"
@@ -74,8 +77,9 @@ class Title:
 
 
 class Server:
-    def __init__(self, requests: int, status: int) -> None:
-        self._requests, self._status = requests, status
+    def __init__(self, requests: int, status: int, path0: list[str]) -> None:
+        """``path0``: what the script's own imports find first; empty where Python puts nothing there."""
+        self._requests, self._status, self._path0 = requests, status, path0
         self._pid = os.getpid()
         self._title = Title()
         self._title.hide()
@@ -90,7 +94,7 @@ class Server:
     def preload(self, names: list[str], again: dict[str, str]) -> None:
         """Import them. One that fails is told of and left out: the process begins anew, as ``again``."""
         for name in names:
-            problem = import_module(name)
+            problem = self._import(name)
             if problem:
                 self.say("cannot", name, problem)
                 for fd in (1, 2):
@@ -101,10 +105,21 @@ class Server:
         self._said = {fd: read_file(f"/proc/self/fd/{fd}") for fd in (1, 2)}
         self.say("ready")
 
+    def _import(self, name: str) -> str:
+        # Modules of the job shadow others as they do when the script itself imports them.
+        sys.path[:0] = self._path0
+        try:
+            return import_module(name)
+        finally:
+            del sys.path[: len(self._path0)]
+
     # -- forking --
 
-    def serve(self) -> None:
-        """Until the runner closes its pipe, which ends the process. Comes back in workers only."""
+    def serve(self, later: list[str]) -> None:
+        """Until the runner closes its pipe, which ends the process. Comes back in workers only.
+
+        ``later``: what the workers of restarts find imported too, while nobody waits for it.
+        """
         wake, signalled = os.pipe()
         os.set_blocking(wake, False)
         os.set_blocking(signalled, False)
@@ -114,7 +129,9 @@ class Server:
         poller.register(self._requests, select.POLLIN)
         poller.register(wake, select.POLLIN)
         while True:
-            ready = [fd for fd, _ in poller.poll()]
+            ready = [fd for fd, _ in poller.poll(IDLE_MS if later else None)]
+            if not ready and (problem := self._import(name := later.pop(0))):
+                self.say("cannot", name, problem)
             if wake in ready:
                 os.read(wake, 4096)
                 self._reap()
@@ -251,19 +268,13 @@ def halt() -> BaseException | None:
     again = dict(os.environ)
     requests, status, runner = (int(word) for word in os.environ.pop(FORK_SERVER).split())
     die_with(runner)
-    names = [name for name in os.environ.pop(PRELOAD).split(",") if name]
+    names, later = ([name for name in os.environ.pop(each).split(",") if name] for each in (PRELOAD, LATER))
     path0, pythonpath = os.environ.pop(PATH0), os.environ.pop(PYTHONPATH)
     os.environ["PYTHONPATH"] = pythonpath
     problem = step_aside()
-    # Modules of the job shadow others as they do when the script itself imports them.
-    has_path0 = not getattr(sys.flags, "safe_path", False)
-    if has_path0:
-        sys.path.insert(0, path0)
-    server = Server(requests, status)
+    server = Server(requests, status, [] if getattr(sys.flags, "safe_path", False) else [path0])
     server.preload(names, again)
-    if has_path0:
-        sys.path.remove(path0)
-    server.serve()
+    server.serve(later)
     return problem
 
 
