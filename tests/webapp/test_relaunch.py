@@ -16,7 +16,7 @@ from tests.webapp.api_client import Api
 from tests.webapp.factories import make_node, make_running_job, wanting
 from webapp.accounts.models import Account
 from webapp.fleet.models import Command, Node
-from webapp.jobs.apply import restand
+from webapp.jobs.apply import restand, start_did_not_happen
 from webapp.jobs.folded import runner_of, state_to_dict
 from webapp.jobs.models import Attempt, Job, Member
 from webapp.jobs.relaunch import decide
@@ -231,6 +231,29 @@ def test_without_relaunches_it_has_failed_though_the_host_be_silent(operator: Ap
     fall_silent("node-1")
     lose_store(job, ["node-2"])
     assert (seen(operator, job)["state"], seen(operator, job)["state_reason"]) == ("failed", LOST)
+
+
+def let_start_go_unanswered(job: Job, node: str) -> None:
+    """The attempt has only just been placed, and that node's agent has died since."""
+    attempt = job.attempts.get()
+    attempt.rounds.all().delete()
+    attempt.workers.all().delete()
+    attempt.members.update(folded={}, phase=Phase.LAUNCHING.value)
+    attempt.members.filter(node=node).update(settled_at=None)
+    start_did_not_happen(Command.objects.get(kind="start_runner", node=node))
+
+
+@pytest.mark.parametrize("node", ["node-1", "node-2"])
+def test_a_start_that_no_node_took_is_no_fault_of_the_jobs(operator: Api, job: Job, node: str) -> None:
+    Command.objects.filter(node=node).update(reason=f"{node} has not said that it has it.")
+    let_start_go_unanswered(job, node)
+    if node == "node-2":
+        # The store host has begun, and is stopped first.
+        assert seen(operator, job)["state"] == "stopping"
+        lose_store(job, ["node-1"], outcome="stopped", reason="stopped on request", is_infrastructure=False)
+    body = seen(operator, job)
+    assert body["state"] == "queued"
+    assert f"Attempt 1 ended: {node} has not said that it has it. Attempt 2 follows" in body["state_reason"]
 
 
 def test_a_python_error_is_followed_by_no_attempt(operator: Api, job: Job) -> None:

@@ -175,7 +175,8 @@ class Batch:
             return
         found = self.of_start(command)
         if found is not None:
-            _never_started(found, event.reason, event.at)
+            # What the first runner could begin with, a later one finds gone.
+            _never_started(found, event.reason, event.at, is_infrastructure=found.member.incarnation > 1)
 
 
 def _note_endpoint(attempt_id: str, event: CommandEnded) -> None:
@@ -189,7 +190,7 @@ def _note_endpoint(attempt_id: str, event: CommandEnded) -> None:
     start_members(attempt)
 
 
-def _never_started(found: _Open, reason: str, at: datetime) -> None:
+def _never_started(found: _Open, reason: str, at: datetime, is_infrastructure: bool) -> None:
     if found.runner.phase is not Phase.LAUNCHING:
         return
     found.runner = replace(
@@ -198,19 +199,19 @@ def _never_started(found: _Open, reason: str, at: datetime) -> None:
         since=at,
         outcome="failed",
         reason=reason,
-        # What the first runner could begin with, a later one finds gone.
-        is_infrastructure=found.member.incarnation > 1,
+        is_infrastructure=is_infrastructure,
     )
     found.member.settled_at = at
     rows.move_lane(found.member, Phase.ENDED, None, at)
 
 
 def start_did_not_happen(command: Command) -> None:
-    """A start command that no node took: its member is over with that reason."""
+    """A start command that no node took: its member is over, and another node may do better."""
     batch = Batch()
     found = batch.of_start(command)
     if found is not None:
-        _never_started(found, command.reason, command.ended_at or timezone.now())
+        at = command.ended_at or timezone.now()
+        _never_started(found, command.reason, at, is_infrastructure=True)
         batch.jobs.add(found.member.attempt.job_id)
     batch.finish()
 

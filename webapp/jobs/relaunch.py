@@ -55,7 +55,9 @@ def decide(facts: JobFacts, used: int, limit: int) -> Relaunch | None:
     if _is_at_fault(facts) or _was_never_reached(facts):
         return None
     lost = first_lost(facts)
-    if lost is None or any(_goes_on(member, facts) for member in facts.members):
+    if lost is None:
+        return None
+    if not _never_had_a_store(lost, facts) and any(_goes_on(member, facts) for member in facts.members):
         return None
     delay_s = min(BACK_OFF_S * GROWS**used, LONGEST_S)
     return Relaunch(lost.runner.reason, delay_s, used + 1)
@@ -72,6 +74,11 @@ def _is_at_fault(facts: JobFacts) -> bool:
 def _was_never_reached(facts: JobFacts) -> bool:
     """A store elsewhere at which nobody ever met is rather named wrongly than lost."""
     return facts.newest is None and not any(member.hosts_store for member in facts.members)
+
+
+def _never_had_a_store(lost: MemberFacts, facts: JobFacts) -> bool:
+    """Its host has never begun, so the others have nowhere to meet."""
+    return facts.newest is None and lost.hosts_store and lost.runner.last_seq == 0
 
 
 def _goes_on(member: MemberFacts, facts: JobFacts) -> bool:
