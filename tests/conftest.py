@@ -12,7 +12,7 @@ from tests.system.stack import Stack, run_stack
 
 @pytest.fixture(scope="session")
 def shared_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    with run_stack(tmp_path_factory.mktemp("stack")) as running:
+    with run_stack(tmp_path_factory.mktemp("stack"), REGROUP_WARM="on") as running:
         yield running
 
 

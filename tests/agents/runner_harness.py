@@ -159,6 +159,14 @@ class Runner(Process):
         return [(one["round"], one["nodes"], one["cause"], one["charged"]) for one in formed]
 
 
+def _preload(script: str | None) -> dict[str, tuple[str, ...]]:
+    """Nothing for a script that has no use for torch, whose import takes a second or two."""
+    try:
+        return {} if script is None or "torch" in Path(script).read_text() else {"preload": ()}
+    except OSError:
+        return {}
+
+
 class Attempt:
     """The runners of one attempt and its store keeper, all here. Ends whatever is left when it is left."""
 
@@ -169,7 +177,8 @@ class Attempt:
             "script": MINIMAL,
             "shutdown_timeout": 5.0,
         }
-        self.spec = JobSpec(**{**fields, **spec})
+        fields |= spec
+        self.spec = JobSpec(**_preload(fields["script"]) | fields)
         self._folder = folder
         self.runners: dict[str, Runner] = {}
         self.keeper: Keeper | None = None

@@ -81,7 +81,9 @@ def run(cases: Sequence[Case], n: int, others: Sequence[Torchrun], folder: Path)
         return [NO_ETCD, *(run(there, n, others, folder) if there else [])]
     with ExitStack() as stack:
         etcd = stack.enter_context(run_etcd(folder, BINARIES[0])).endpoint if needs_etcd(cases) else ""
-        hub = stack.enter_context(run_stack(folder, nodes=max(2, most_nodes(cases)), slots=SLOTS))
+        hub = stack.enter_context(
+            run_stack(folder, nodes=max(2, most_nodes(cases)), slots=SLOTS, REGROUP_WARM="on")
+        )
         api = stack.enter_context(hub.client("benchmark", "operator"))
         bench = Bench(hub, api, folder, n, others, etcd)
         return [sentence for group in in_groups(cases) for sentence in _run_group(bench, group)]

@@ -22,12 +22,12 @@ def launch(api: httpx.Client, **spec: Any) -> int:
 
 
 def launch_char_lm(api: httpx.Client, checkpoints: Path, *, steps: int = 5000, **spec: Any) -> int:
-    """The checkpointing example on two nodes with two workers each, unless told otherwise."""
+    """The checkpointing example on two nodes with one worker each, unless told otherwise."""
     wanted: Json = {
         "name": "char-lm",
         "nnodes": "1:3",
         "nodes": 2,
-        "nproc_per_node": 2,
+        "nproc_per_node": 1,
         "max_restarts": 3,
         "script": str(EXAMPLES / "char_lm.py"),
         "args": [

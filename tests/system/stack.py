@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx
 import psutil
 
-from tests.waiting import wait_until
+from tests.waiting import LENIENCE, wait_until
 from webapp.stack.leftovers import find_marked, kill_all, mark_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,6 +62,7 @@ class Stack:
     """Where the test reaches it, when that is elsewhere."""
     prefix: tuple[str, ...] = ()
     """What its command line begins with, to run it on another machine."""
+    _tokens: dict[tuple[str, str], str] = field(default_factory=dict)
 
     @property
     def url(self) -> str:
@@ -91,7 +92,8 @@ class Stack:
         command += ["--host", self.host, "--port", str(self.port)]
         command += ["--nodes", str(self.nodes), "--slots", str(self.slots)]
         environment = {k: v for k, v in os.environ.items() if not k.startswith("REGROUP_")}
-        environment |= self.settings
+        # Three processes with torch imported are dear where little is launched.
+        environment |= {"REGROUP_WARM": "off"} | self.settings
         with (self.data.parent / f"{self.data.name}.out").open("wb") as output:
             self.process = subprocess.Popen(
                 command, cwd=ROOT, env=environment, stdout=output, stderr=output, start_new_session=True
@@ -107,10 +109,15 @@ class Stack:
         """Ask it to end; gives its exit status."""
         assert self.process is not None
         self.process.send_signal(number)
-        return self.process.wait(timeout_s)
+        return self.process.wait(LENIENCE * timeout_s)
 
     def token(self, name: str, role: str) -> str:
-        """As ``make token`` prints it."""
+        """As ``make token`` prints it, once for each name."""
+        if (name, role) not in self._tokens:
+            self._tokens[name, role] = self._make_token(name, role)
+        return self._tokens[name, role]
+
+    def _make_token(self, name: str, role: str) -> str:
         command = [
             sys.executable,
             "-m",

@@ -62,7 +62,7 @@ def store_hosts(seen: Json) -> list[str]:
 def test_c10d_at_an_endpoint_that_was_named(operator: httpx.Client, tmp_path: Path) -> None:
     endpoint = f"127.0.0.1:{free_port()}"
     job_id = launch_char_lm(operator, tmp_path, rdzv_endpoint=endpoint)
-    seen = kill_and_recover(operator, job_id, 3)
+    seen = kill_and_recover(operator, job_id, 1)
     assert (seen["store_endpoint"], store_hosts(seen)) == (endpoint, [seen["store_host"]])
     refused = operator.post(
         "/api/jobs", json={"script": "/x.py", "rdzv_endpoint": endpoint, "nproc_per_node": 1}
@@ -74,7 +74,7 @@ def test_c10d_at_an_endpoint_that_was_named(operator: httpx.Client, tmp_path: Pa
 
 def test_etcd_hosted_by_nobody_of_the_job(operator: httpx.Client, tmp_path: Path, etcd: Etcd) -> None:
     job_id = launch_char_lm(operator, tmp_path, rdzv_backend="etcd-v3", rdzv_endpoint=etcd.endpoint)
-    seen = kill_and_recover(operator, job_id, 3)
+    seen = kill_and_recover(operator, job_id, 1)
     assert (seen["store_host"], seen["store_endpoint"], store_hosts(seen)) == (None, etcd.endpoint, [])
     told = etcd.keys()[f"/torch/elastic/{seen['attempt_id']}/summary"]
     assert all(member["node"] in told for member in seen["members"])
@@ -84,14 +84,14 @@ def test_etcd_hosted_by_nobody_of_the_job(operator: httpx.Client, tmp_path: Path
 
 def test_static_with_ranks_in_the_order_of_its_nodes(operator: httpx.Client, tmp_path: Path) -> None:
     job_id = launch_char_lm(operator, tmp_path, nnodes="2", nodes=None, rdzv_backend="static")
-    seen = kill_and_recover(operator, job_id, 2)
+    seen = kill_and_recover(operator, job_id, 1)
     ranks = {member["group_rank"]: member["node"] for member in seen["members"]}
     assert ranks[0] == seen["store_host"]
     stop(operator, job_id)
 
 
 def test_standalone_on_localhost(operator: httpx.Client, tmp_path: Path) -> None:
-    job_id = launch_char_lm(operator, tmp_path, nnodes="1", nodes=None, standalone=True)
+    job_id = launch_char_lm(operator, tmp_path, nnodes="1", nodes=None, nproc_per_node=2, standalone=True)
     seen = kill_and_recover(operator, job_id, 1)
     assert seen["store_endpoint"].startswith("127.0.0.1:")
     assert len(seen["members"]) == 1
@@ -133,7 +133,7 @@ def test_a_killed_runner_on_the_store_host_leaves_the_store(
 
     def all_are_back() -> Json | None:
         now = job(operator, job_id)
-        return now if now["state"] == "training" and now["round"] > 1 and now["world_size"] == 4 else None
+        return now if now["state"] == "training" and now["round"] > 1 and now["world_size"] == 2 else None
 
     # The survivor may have trained alone for a round, until the runner was started again.
     again = wait_until(all_are_back, 60, "the runner to be started again")

@@ -69,14 +69,14 @@ def test_a_killed_runner_comes_back_on_its_node_and_nobody_pays(
     own: Stack, api: httpx.Client, tmp_path: Path, whose: str
 ) -> None:
     job_id = launch_char_lm(api, tmp_path)
-    first = train(api, job_id, world_size=4)
+    first = train(api, job_id, world_size=2)
     host = first["store_host"]
     node = host if "hosts" in whose else next(m["node"] for m in first["members"] if m["node"] != host)
     killed = kill_runner(own, first, node)
 
     def is_back() -> Json | None:
         seen = job(api, job_id)
-        back = seen["state"] == "training" and seen["world_size"] == 4 and seen["round"] > 1
+        back = seen["state"] == "training" and seen["world_size"] == 2 and seen["round"] > 1
         return seen if back and member(seen, node)["incarnation"] == 2 else None
 
     back = wait_until(is_back, 90, f"the runner on {node} to be back")
@@ -86,13 +86,13 @@ def test_a_killed_runner_comes_back_on_its_node_and_nobody_pays(
     again = runner_of(own, back, node)
     assert again is not None
     assert again.pid != killed
-    train(api, job_id, world_size=4)
+    train(api, job_id, world_size=2)
     stop(api, job_id)
     wait_until(lambda: procs.find_marked(f"{back['attempt_id']}~2/{node}") == [], 20, "nothing to be left")
 
 
 def test_the_only_runner_of_a_job_comes_back_too(own: Stack, api: httpx.Client, tmp_path: Path) -> None:
-    job_id = launch_char_lm(api, tmp_path, nnodes="1", nodes=1)
+    job_id = launch_char_lm(api, tmp_path, nnodes="1", nodes=1, nproc_per_node=2)
     first = train(api, job_id, world_size=2)
     kill_runner(own, first, first["store_host"])
     back = train(api, job_id, round=2, world_size=2)
@@ -105,7 +105,7 @@ def test_a_runner_that_dies_three_times_in_a_minute_fails_the_attempt(
     own: Stack, api: httpx.Client, tmp_path: Path
 ) -> None:
     job_id = launch_char_lm(api, tmp_path)
-    seen = train(api, job_id, world_size=4)
+    seen = train(api, job_id, world_size=2)
     node = next(m["node"] for m in seen["members"] if m["node"] != seen["store_host"])
     for number in (1, 2, 3):
         kill_runner(own, seen, node)
@@ -125,7 +125,7 @@ def test_a_runner_that_dies_three_times_in_a_minute_fails_the_attempt(
 
 def test_a_node_that_is_lost_is_replaced_by_a_free_one(own: Stack, api: httpx.Client, tmp_path: Path) -> None:
     job_id = launch_char_lm(api, tmp_path)
-    first = train(api, job_id, world_size=4)
+    first = train(api, job_id, world_size=2)
     taken = {m["node"] for m in first["members"]}
     lost = next(node for node in sorted(taken) if node != first["store_host"])
     (free,) = {"node-1", "node-2", "node-3"} - taken
@@ -139,7 +139,7 @@ def test_a_node_that_is_lost_is_replaced_by_a_free_one(own: Stack, api: httpx.Cl
         go_on(own)
     # What is left of it there ends before anything else, and the job trains on with the other.
     wait_until(lambda: member(job(api, job_id), lost)["settled_at"], 60, f"{lost} to have left")
-    after = train(api, job_id, world_size=4)
+    after = train(api, job_id, world_size=2)
     assert counts(after)[0] == 0
     assert {m["node"] for m in after["members"] if m["phase"] == "up"} == {first["store_host"], free}
     stop(api, job_id)

@@ -30,7 +30,7 @@ def _wait_trained(api: httpx.Client, job_id: int, steps: int, **expected: Any) -
 def test_a_killed_worker_comes_back_in_a_new_round_and_spends_one_restart(
     operator: httpx.Client, tmp_path: Path
 ) -> None:
-    job_id = launch_char_lm(operator, tmp_path)
+    job_id = launch_char_lm(operator, tmp_path, nproc_per_node=2)
     first = _wait_trained(operator, job_id, 15, round=1, world_size=4)
     assert first["nodes"] == {"min": 1, "max": 3, "wanted": 2, "formed": 2, "alive": 2}
     assert first["restarts"]["failure"] == 0
@@ -65,7 +65,7 @@ def test_a_killed_worker_comes_back_in_a_new_round_and_spends_one_restart(
 
 
 def test_a_click_on_a_worker_that_was_replaced_hits_nobody(operator: httpx.Client, tmp_path: Path) -> None:
-    job_id = launch_char_lm(operator, tmp_path, nodes=1, nnodes="1")
+    job_id = launch_char_lm(operator, tmp_path, nproc_per_node=2, nodes=1, nnodes="1")
     first = _wait_trained(operator, job_id, 2, round=1)
     assert kill(operator, first, 1).status_code == 202
     second = _wait_trained(operator, job_id, 2, round=2)
@@ -80,7 +80,7 @@ def test_a_click_on_a_worker_that_was_replaced_hits_nobody(operator: httpx.Clien
 
 
 def test_kills_in_a_row_are_one_failure_restart_each(operator: httpx.Client, tmp_path: Path) -> None:
-    job_id = launch_char_lm(operator, tmp_path, max_restarts=50)
+    job_id = launch_char_lm(operator, tmp_path, nproc_per_node=2, max_restarts=50)
     seen = _wait_trained(operator, job_id, 1, round=1, world_size=4)
     attempt = seen["attempt_id"]
     for number in range(1, KILLS + 1):
@@ -103,7 +103,7 @@ def test_kills_in_a_row_are_one_failure_restart_each(operator: httpx.Client, tmp
 
 
 def test_a_kill_beyond_the_budget_ends_the_job_and_says_why(operator: httpx.Client, tmp_path: Path) -> None:
-    job_id = launch_char_lm(operator, tmp_path, max_restarts=0)
+    job_id = launch_char_lm(operator, tmp_path, nproc_per_node=2, max_restarts=0)
     seen = _wait_trained(operator, job_id, 1, round=1)
     assert kill(operator, seen, 0).status_code == 202
     ended = wait_job(operator, job_id, "the job to fail", state="failed")

@@ -43,7 +43,7 @@ def api(running: Stack) -> Iterator[httpx.Client]:
 def trained(api: httpx.Client, tmp_path_factory: pytest.TempPathFactory) -> int:
     """One job that all these troubles hit, one after the other."""
     job_id = launch_char_lm(api, tmp_path_factory.mktemp("checkpoints"), steps=100_000, max_restarts=50)
-    wait_job(api, job_id, "the job to train", state="training", world_size=4)
+    wait_job(api, job_id, "the job to train", state="training", world_size=2)
     return job_id
 
 
@@ -74,7 +74,7 @@ def wait_health(api: httpx.Client, ok: bool) -> Json:
 
 def kill_worker_by_hand(api: httpx.Client, job_id: int) -> None:
     """From the node's own shell: no way of Regroup's is needed for it."""
-    os.kill(worker(job(api, job_id), 3)["pid"], signal.SIGKILL)
+    os.kill(worker(job(api, job_id), 1)["pid"], signal.SIGKILL)
 
 
 def restarted(server: Server) -> None:
@@ -92,7 +92,7 @@ def test_a_redis_that_comes_back_at_once_costs_nothing(
     before = job(api, trained)
     TROUBLES[trouble](server)
     goes_on(api, trained, before)
-    killed = kill(api, job(api, trained), 3)
+    killed = kill(api, job(api, trained), 1)
     assert killed.status_code == 202, killed.text
     assert wait_command(api, killed.json()["id"])["state"] == "done"
     goes_on(api, trained, before, rounds_more=1)
@@ -124,7 +124,7 @@ def test_a_click_while_redis_is_away_is_sent_or_said_not_to_be(
     before = job(api, trained)
     server.kill()
     wait_health(api, ok=False)
-    killed = kill(api, before, 3)
+    killed = kill(api, before, 1)
     assert killed.status_code == 202, killed.text
     assert killed.json()["state"] == "waiting"
     server.start()
@@ -185,11 +185,11 @@ def test_sentinel_leads_everybody_to_the_new_master(tmp_path: Path) -> None:
             stack.client("o", "operator") as api,
         ):
             job_id = launch_char_lm(api, tmp_path / "checkpoints", steps=100_000)
-            before = wait_job(api, job_id, "the job to train", state="training", world_size=4)
+            before = wait_job(api, job_id, "the job to train", state="training", world_size=2)
             # Once while the old master lives on, which is when connections stay with it; once by its death.
             sentinel.fail_over()
             wait_until(lambda: second.is_master and not first.is_master, 30, "the fail-over")
-            killed = kill(api, job(api, job_id), 3)
+            killed = kill(api, job(api, job_id), 1)
             assert wait_command(api, killed.json()["id"], 40)["state"] == "done"
             goes_on(api, job_id, before, rounds_more=1)
             second.kill()

@@ -34,7 +34,7 @@ def wait_trains(api: httpx.Client, job_id: int, nodes: int, timeout_s: float = 9
         is_there = (last["nodes"]["formed"], last["nodes"]["alive"], last["world_size"]) == (
             nodes,
             nodes,
-            2 * nodes,
+            nodes,
         )
         return last if is_there and last["state"] == "training" else None
 

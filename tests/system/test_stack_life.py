@@ -62,7 +62,7 @@ def test_ending_it_stops_a_running_job_and_leaves_no_process(own: Stack, tmp_pat
     with own.client("olga", "operator") as api:
         wait_until(lambda: answers(own), 30, "the page to answer")
         job_id = launch_char_lm(api, tmp_path)
-        wait_job(api, job_id, "the job to train", state="training", world_size=4)
+        wait_job(api, job_id, "the job to train", state="training", world_size=2)
         assert own.process is not None
         assert own.end() == 0
         assert own.processes() == []
@@ -79,13 +79,13 @@ def test_a_killed_make_run_is_cleared_away_and_the_job_goes_on(own: Stack, tmp_p
     with own.client("olga", "operator") as api:
         wait_until(lambda: answers(own), 30, "the page to answer")
         job_id = launch_char_lm(api, tmp_path)
-        seen = wait_job(api, job_id, "the job to train", state="training", world_size=4)
+        seen = wait_job(api, job_id, "the job to train", state="training", world_size=2)
         assert own.process is not None
         own.process.send_signal(signal.SIGKILL)
         own.process.wait()
 
         own.start()
-        again = wait_job(api, job_id, "the job to train still", state="training", world_size=4)
+        again = wait_job(api, job_id, "the job to train still", state="training", world_size=2)
     assert "processes that an earlier run on this data folder had left behind" in own.output
     assert "Training goes on in 2 runners of an earlier run" in own.output
     assert [w["pid"] for w in again["workers"]] == [w["pid"] for w in seen["workers"]]

@@ -21,7 +21,7 @@ FORK_SERVER = "REGROUP_FORK_SERVER"
 """``REQUESTS STATUS RUNNER``: the two pipes to the runner, and its pid. Only a fork server has it."""
 PRELOAD, PATH0, PYTHONPATH = "REGROUP_PRELOAD", "REGROUP_PATH0", "REGROUP_PYTHONPATH"
 LATER = "REGROUP_PRELOAD_LATER"
-IDLE_MS = 1000
+IDLE_MS = 5000
 """How long nobody must have wanted anything before what can wait is imported."""
 PR_SET_PDEATHSIG = 1
 TITLE = b"regroup fork server"
