@@ -35,3 +35,8 @@ def wait_until(
             raise AssertionError(f"waited {timeout_s:g} s for {name}; last answer: {answer!r}")
         time.sleep(pause_s)
         pause_s = min(LONGEST_S, 1.1 * pause_s)
+
+
+def ms(seconds: float) -> float:
+    """The same deadline for a browser, which counts in milliseconds."""
+    return 1000 * LENIENCE * seconds

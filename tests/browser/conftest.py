@@ -7,13 +7,16 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.browser.chromium import FLAGS, find_chromium
 from tests.system.stack import Stack
+from tests.waiting import ms
 
 DESK = (1440, 900)
 PHONE = (390, 844)
+
+expect.set_options(timeout=ms(5))
 
 
 @pytest.fixture(scope="module")
@@ -22,16 +25,26 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     executable, environment = find_chromium(tmp_path_factory.mktemp("chromium"))
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=str(executable), args=FLAGS, env={**os.environ, **environment}
+            executable_path=str(executable),
+            args=FLAGS,
+            env={**os.environ, **environment},
+            timeout=ms(60),
         )
         yield browser
         browser.close()
 
 
+def open_window(browser: Browser, url: str) -> BrowserContext:
+    """A desk-sized window in which nobody is logged in."""
+    context = browser.new_context(base_url=url, viewport={"width": DESK[0], "height": DESK[1]})
+    context.set_default_timeout(ms(30))
+    return context
+
+
 @pytest.fixture
 def page(chromium: Browser, stack: Stack) -> Iterator[Page]:
     """A fresh browser window on the product, nobody logged in. Errors of the page's own fail the test."""
-    context = chromium.new_context(base_url=stack.url, viewport={"width": DESK[0], "height": DESK[1]})
+    context = open_window(chromium, stack.url)
     opened = context.new_page()
     errors: list[str] = []
     opened.on("pageerror", lambda error: errors.append(str(error)))

@@ -19,7 +19,7 @@ import psutil
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.browser.conftest import log_in
+from tests.browser.conftest import log_in, open_window
 from tests.system.evidence import (
     assert_commands_closed,
     assert_each_record_once,
@@ -183,7 +183,7 @@ def chaos(tmp_path: Path) -> Iterator[Chaos]:
 
 
 def open_page(browser: Browser, stack: Stack) -> Page:
-    page = browser.new_context(base_url=stack.url).new_page()
+    page = open_window(browser, stack.url).new_page()
     log_in(page, stack)
     return page
 

@@ -14,10 +14,10 @@ from tests.browser.conftest import PHONE
 from tests.browser.test_people import log_in, make_user
 from tests.system.jobs import Json, job, launch, launch_char_lm, stop, wait_job
 from tests.system.stack import Stack
-from tests.waiting import wait_until
+from tests.waiting import ms, wait_until
 
-SLOW_MS = 90_000
-SOON_MS = 20_000
+SLOW_MS = ms(90)
+SOON_MS = ms(20)
 STUBBORN = """
 import signal, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
+from tests.browser.conftest import open_window
 from tests.system.stack import Stack, run_stack
+from tests.waiting import ms
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +22,7 @@ def empty_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 def test_the_first_job_is_launched_from_the_empty_list_and_opens_its_page(
     chromium: Browser, empty_stack: Stack
 ) -> None:
-    page = chromium.new_page(base_url=empty_stack.url)
+    page = open_window(chromium, empty_stack.url).new_page()
     page.goto("/")
     page.get_by_label("Name").fill("operator")
     page.get_by_label("Password", exact=True).fill(empty_stack.password)
@@ -29,8 +31,8 @@ def test_the_first_job_is_launched_from_the_empty_list_and_opens_its_page(
 
     page.get_by_role("button", name="Launch the example").click()
 
-    expect(page).to_have_url(re.compile(r"/jobs/1$"), timeout=15_000)
+    expect(page).to_have_url(re.compile(r"/jobs/1$"), timeout=ms(15))
     expect(page.get_by_test_id("headline")).to_contain_text("queued")
     # One node is here, and the example wants two.
-    expect(page.get_by_test_id("why")).to_contain_text("needs 2 nodes", timeout=15_000)
+    expect(page.get_by_test_id("why")).to_contain_text("needs 2 nodes", timeout=ms(15))
     page.close()

@@ -9,9 +9,10 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import PHONE
 from tests.system.jobs import job, stop
+from tests.waiting import ms
 
-SLOW_MS = 60_000
-SOON_MS = 15_000
+SLOW_MS = ms(60)
+SOON_MS = ms(15)
 
 
 def _launch_example(page: Page) -> int:

@@ -11,8 +11,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.system.stack import Stack
+from tests.waiting import ms
 
-SILENCE_MS = 20_000
+SILENCE_MS = ms(20)
 
 PARTS = ["web", "valkey-server", "ingest"]
 

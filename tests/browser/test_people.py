@@ -14,10 +14,11 @@ from playwright.sync_api import Page, expect
 
 from tests.system.jobs import launch_char_lm, stop, wait_job
 from tests.system.stack import ROOT, Stack
+from tests.waiting import ms
 
 ACTS = re.compile(r"^(Launch|Stop|Kill|Scale)")
 NEW_PASSWORD = "a horse of another colour"
-SOON_MS = 15_000
+SOON_MS = ms(15)
 
 
 def make_user(stack: Stack, name: str, role: str = "") -> str:

@@ -21,18 +21,18 @@ import psutil
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.browser.conftest import DESK
+from tests.browser.conftest import open_window
 from tests.browser.proxy import Proxy, run_proxy
 from tests.system.jobs import job, kill, launch_char_lm, stop, wait_job
 from tests.system.stack import ROOT, Stack, free_port
-from tests.waiting import wait_until
+from tests.waiting import ms, wait_until
 
 CUT_S = float(os.environ.get("REGROUP_TEST_CUT_S", "12"))
 ASLEEP_S = 20.0
 EQUAL_S = 40.0
 """Promised are 3 s on a machine that has nothing else to do."""
-NOTICED_MS = 30_000
-SLOW_MS = 60_000
+NOTICED_MS = ms(30)
+SLOW_MS = ms(60)
 
 KINDS = ("worker_exited", "rendezvous_completed", "workers_started")
 """Events that come with a round and not all the time."""
@@ -137,7 +137,7 @@ def window(chromium: Browser, proxy: Proxy, stack: Stack) -> Iterator[BrowserCon
     """A browser window behind the proxy, somebody logged in."""
     proxy.upstream = stack.port
     proxy.mend()
-    context = chromium.new_context(base_url=proxy.url, viewport={"width": DESK[0], "height": DESK[1]})
+    context = open_window(chromium, proxy.url)
     errors: list[str] = []
     context.on("weberror", lambda error: errors.append(str(error.error)))
     page = context.new_page()

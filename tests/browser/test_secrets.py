@@ -13,6 +13,7 @@ from playwright.sync_api import Page, WebSocket, expect
 
 from tests.system.jobs import job, kill, launch_char_lm, stop, wait_command, wait_job
 from tests.system.stack import Stack
+from tests.waiting import ms
 from webapp.masking import MASK
 
 WORD = "s3cr3t-4711"
@@ -21,7 +22,7 @@ SECRETS = {
     "WANDB_API_KEY": f"{WORD}-key",
     "DATABASE_URL": f"postgres://user:{WORD}@host/db",
 }
-SOON_MS = 15_000
+SOON_MS = ms(15)
 
 
 @pytest.fixture(scope="module")

@@ -128,12 +128,14 @@ class Stack:
             "--role",
             role,
         ]
-        made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
+        made = subprocess.run(
+            command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60 * LENIENCE
+        )
         return made.stdout.strip()
 
     def client(self, name: str, role: str) -> httpx.Client:
         headers = {"Authorization": f"Bearer {self.token(name, role)}"}
-        return httpx.Client(base_url=self.url, headers=headers, timeout=15)
+        return httpx.Client(base_url=self.url, headers=headers, timeout=15 * LENIENCE)
 
 
 @contextmanager
