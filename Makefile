@@ -50,7 +50,8 @@ check: ## Style, types, import order, generated files
 test: ## The whole suite, browser tests and frontend included; the hub's tests on PostgreSQL too
 	@$(PYTHON) tools/bootstrap.py test
 	@cd frontend && npm run --silent test
-	@$(SCRATCH) .venv/bin/python -m pytest $(if $(TESTS),$(TESTS),$(AT_ONCE))
+	@$(SCRATCH) .venv/bin/python -m pytest $(if $(TESTS),$(TESTS),$(AT_ONCE) -m "not alone")
+	@$(if $(TESTS),,$(SCRATCH) .venv/bin/python -m pytest -m alone)
 	@$(if $(TESTS),,$(SCRATCH) .venv/bin/python -m tests.postgres .venv/bin/python -m pytest tests/webapp)
 
 bench: export CASE := $(CASE)

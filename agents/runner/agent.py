@@ -31,6 +31,7 @@ from .destinations import Destinations
 from .ending import GivenUp
 from .first_failure import claim_about, first_failure, kind_of
 from .guard import Streak, follow
+from .oom import OomKiller
 from .preload.handlers import starting
 from .preload.server import CannotFork, ForkServer
 from .ranks import make_workers
@@ -73,6 +74,7 @@ class Agent(LocalElasticAgent):
         self._handler, self._stop, self._fork_server = handler, stop, fork_server
         self.tail, self._crew = Tail(bundle, journal), Crew(message, bundle)
         self._workers = Workers({}, {}, {})
+        self._oom: OomKiller = OomKiller() if earlier is None else earlier._oom
         self._finished: RunResult | None = None
         self._finished_at = 0.0
         self._claim: Claim | None = None
@@ -241,7 +243,7 @@ class Agent(LocalElasticAgent):
         processes = {local_rank: handler.proc for local_rank, handler in handlers.items()}
         ranks = {worker.local_rank: worker.global_rank for worker in group.workers}
         folders = {local: self._bundle.rank_folder(self.round, rank) for local, rank in ranks.items()}
-        return Workers(processes, name_processes(processes, ranks), folders)
+        return Workers(processes, name_processes(processes, ranks), folders, self._oom)
 
     def _stop_workers(self, worker_group: WorkerGroup) -> None:
         self._end_workers()

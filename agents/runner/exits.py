@@ -7,7 +7,7 @@ import signal
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from ..wire.events import ExitRole, WorkerError
+from ..wire.events import ExitKind, ExitRole, WorkerError
 
 _LOST_PEER = re.compile(
     r"Connection closed by peer|Connection reset by peer|connectFullMesh|SO_ERROR"
@@ -55,6 +55,8 @@ class Ending:
     error: WorkerError | None = None
     last_line: str = ""
     """The last line of its stderr."""
+    oom: str = ""
+    """What says that the kernel's out-of-memory killer ended it; empty without such evidence."""
     lost_with: str = ""
     """How the fork server ended that took the worker along: what the worker itself did is not known then."""
 
@@ -95,12 +97,34 @@ def role_of(ending: Ending) -> ExitRole:
     return "cause"
 
 
+def ended_by(ending: Ending) -> ExitKind:
+    if ending.lost_with:
+        return "fork_server"
+    role = role_of(ending)
+    if role in ("peer_lost", "stopped", "finished"):
+        return role
+    if ending.oom:
+        return "out_of_memory"
+    if signal_of(ending.code) or _shell_signal(ending.code):
+        return "signal"
+    return "exception" if ending.error else "exit_code"
+
+
+def known_from(ending: Ending) -> str:
+    if ending.oom:
+        return ending.oom
+    # A signal is known from the status alone, whatever the worker wrote before.
+    return ending.error.read_from if ending.error and ending.code > 0 else "exit status"
+
+
 def kind_of_failure(ending: Ending) -> str:
     """What is the same when the same thing fails again. Empty where nothing can be compared.
 
     A signal from outside says nothing of what the worker did.
     """
     name = signal_of(ending.code) or _shell_signal(ending.code)
+    if ending.oom:
+        return "out of memory"
     if ending.lost_with or (name is not None and name not in _MEANINGS):
         return ""
     if ending.error:
@@ -151,6 +175,8 @@ def say(ending: Ending) -> str:
         return f"stopped by the runner ({name or ending.stopped_by})"
     if ending.code == 0:
         return "exited with code 0"
+    if ending.oom:
+        return f"killed by SIGKILL: the kernel's out-of-memory killer did it, according to {ending.oom}"
     if name:
         return _say_signal(name)
     if role == "peer_lost":

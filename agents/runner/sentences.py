@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .budget import Settlement
-from .exits import say, signal_of
+from .exits import ended_by, known_from, say, signal_of
 from .guard import Streak
 from .progress import Saved
 from .workers import Ended
@@ -28,6 +28,8 @@ def facts_of(ended: Ended) -> dict[str, Any]:
         "role": ended.role,
         "said": say(ending) if ending else _say_unkillable(ended),
         "error": ending.error if ending else None,
+        "ended_by": ended_by(ending) if ending else "unkillable",
+        "known_from": known_from(ending) if ending else "the process, which is still there",
     }
 
 

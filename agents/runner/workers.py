@@ -18,6 +18,7 @@ from ..procs import ref_of_child, state_of
 from ..wire.events import ExitRole, WorkerError, WorkerRef
 from ..wire.plain import now
 from .exits import Ending, role_of, says_lost_peer
+from .oom import OomKiller
 from .preload.forked import Forked
 from .tracebacks import TAIL_BYTES, from_error_file, last_exception, last_line
 from .waking import wait_readable
@@ -159,8 +160,9 @@ class Workers:
         processes: Mapping[int, Process],
         refs: dict[int, WorkerRef],
         folders: dict[int, Path],
+        oom: OomKiller | None = None,
     ) -> None:
-        self._processes = processes
+        self._processes, self._oom = processes, oom
         self._sentinels = {local_rank: _Sentinel(process) for local_rank, process in processes.items()}
         self.refs = refs
         self._folders = folders
@@ -218,12 +220,17 @@ class Workers:
         folder = self._folders[local_rank]
         stderr = _read_tail(folder / "stderr.log") if code else ""
         error = _read_error_file(folder / "error.json") if code else None
+        stopped_by = self._sent.get(local_rank)
         return Ending(
             code=code,
-            stopped_by=self._sent.get(local_rank),
+            stopped_by=stopped_by,
             error=error or last_exception(stderr),
             last_line=last_line(stderr),
+            oom=self._evidence(process) if code == -signal.SIGKILL and not stopped_by else "",
         )
+
+    def _evidence(self, process: Process) -> str:
+        return self._oom.evidence(process.pid) if self._oom else ""
 
     def stop(self, grace_s: float) -> list[Ended]:
         """SIGTERM and SIGCONT, ``grace_s`` later SIGKILL; gives those that ended, the unkillable included."""

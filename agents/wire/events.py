@@ -20,6 +20,21 @@ ExitRole = Literal["cause", "peer_lost", "stopped", "finished", "unknown"]
 stopped: the runner ended it. finished: exit status 0. unknown: how it ended is not known."""
 
 
+ExitKind = Literal[
+    "",
+    "exception",
+    "exit_code",
+    "signal",
+    "out_of_memory",
+    "fork_server",
+    "unkillable",
+    "peer_lost",
+    "stopped",
+    "finished",
+]
+"""What ended a worker. Empty, as from an older runner: not told."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Event:
     """What every record has. ``at`` is an aware UTC time by the source's own clock."""
@@ -178,6 +193,9 @@ class WorkerExited(RunnerEvent):
     said: str
     """How it ended, in words."""
     error: WorkerError | None = None
+    ended_by: ExitKind = ""
+    known_from: str = ""
+    """Where the runner read that: the exit status, the error file, stderr, the kernel log …"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from agents.runner.exits import Ending, role_of, say
+from agents.runner.exits import Ending, ended_by, kind_of_failure, known_from, role_of, say
 from agents.wire.events import WorkerError
 
 GLOO = WorkerError(
@@ -143,3 +143,31 @@ def test_a_store_error_is_known_by_its_type() -> None:
 def test_no_code_alone_is_called_a_lack_of_memory() -> None:
     codes = [*range(256), *(-number for number in range(1, 65))]
     assert not [code for code in codes if "out of memory" in say(Ending(code=code, last_line="Killed"))]
+
+
+@pytest.mark.parametrize(
+    ("ending", "kind", "source"),
+    [
+        (Ending(code=0), "finished", "exit status"),
+        (Ending(code=KILLED), "signal", "exit status"),
+        (Ending(code=KILLED, oom="the kernel log"), "out_of_memory", "the kernel log"),
+        (Ending(code=KILLED, stopped_by="SIGKILL"), "stopped", "exit status"),
+        (Ending(code=139), "signal", "exit status"),
+        (Ending(code=-11, error=BUG), "signal", "exit status"),
+        (Ending(code=1, error=BUG), "exception", "stderr"),
+        (Ending(code=93), "exit_code", "exit status"),
+        (Ending(code=1, error=GLOO), "peer_lost", "stderr"),
+        (Ending(code=KILLED, lost_with="was killed by SIGKILL"), "fork_server", "exit status"),
+    ],
+)
+def test_what_ended_a_worker_and_what_says_so(ending: Ending, kind: str, source: str) -> None:
+    assert (ended_by(ending), known_from(ending)) == (kind, source)
+
+
+def test_out_of_memory_is_said_with_its_witness_and_is_the_same_failure_again() -> None:
+    ending = Ending(code=KILLED, oom="the kernel log")
+    assert role_of(ending) == "cause"
+    assert say(ending) == (
+        "killed by SIGKILL: the kernel's out-of-memory killer did it, according to the kernel log"
+    )
+    assert kind_of_failure(ending) == kind_of_failure(Ending(code=KILLED, oom="its memory cgroup")) != ""

@@ -31,6 +31,22 @@ def _wait_for_training(page: Page, round_number: int) -> None:
     expect(page.locator("dl").get_by_text(f"round {round_number}", exact=True)).to_be_visible(timeout=SLOW_MS)
 
 
+def _read_the_cause(page: Page) -> None:
+    """By keyboard: the newest round is selected in the timeline, and tells its cause and its consequences."""
+    page.get_by_role("group", name=re.compile("^Timeline picture")).press("ArrowLeft")
+    expect(page).to_have_url(re.compile("round=2"))
+    card = page.get_by_role("region", name="Round 2")
+    expect(card.get_by_test_id("cause")).to_contain_text("was killed by SIGKILL by operator")
+    for told in ("a signal from outside", "exit status", "yes, by a person", "3 ranks"):
+        expect(card).to_contain_text(told)
+    page.get_by_role("button", name="causes").press("Enter")
+    expect(page.get_by_test_id("budget")).to_contain_text(
+        "has spent 1 of 3. The next 2 failures are survived"
+    )
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("budget")).to_be_hidden()
+
+
 def _step(page: Page) -> int:
     """The step in the headline."""
     text = page.get_by_test_id("headline").inner_text()
@@ -81,6 +97,7 @@ def test_a_killed_worker_comes_back_on_the_page_without_a_reload(
         timeout=SLOW_MS,
     )
     assert _step(page) > seen["resumed_step"]
+    _read_the_cause(page)
 
     page.get_by_role("button", name="Stop", exact=True).click()
     page.get_by_role("dialog").get_by_role("button", name="Stop char-lm").click()

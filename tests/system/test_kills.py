@@ -55,7 +55,7 @@ def test_a_killed_worker_comes_back_in_a_new_round_and_spends_one_restart(
     assert "SIGKILL" in second["state_reason"]
 
     timeline = operator.get(f"/api/jobs/{job_id}/timeline").json()
-    assert [(r["number"], r["cause"], r["charged"]) for r in timeline["rounds"]] == [
+    assert [(r["number"], r["restart"], r["charged"]) for r in timeline["rounds"]] == [
         (1, "start", None),
         (2, "failure", node),
     ]

@@ -20,6 +20,7 @@ from webapp.events.models import SET_ASIDE, Record, Source
 from webapp.fleet.models import Node
 from webapp.ingest.batch import Taken, take_batch
 from webapp.jobs.models import Attempt, Job, Member, PhaseSpan, Round, Worker
+from webapp.jobs.timeline import timeline_out
 
 pytestmark = pytest.mark.django_db
 
@@ -66,6 +67,10 @@ def test_a_job_that_was_killed_and_came_back_is_in_the_rows(job: Job) -> None:
     assert "Rank 3 on node-2 was killed by SIGKILL" in second.why
     assert Worker.objects.get(round=1, rank=3).role == "cause"
     assert Worker.objects.filter(round=2, role="running").count() == 4
+    # Step 5 had been reached, and all went on from step 4.
+    assert (first.last_step, second.resumed_step) == (5, 4)
+    (_, told) = timeline_out(job).rounds
+    assert (told.resumed_step, told.steps_redone) == (4, 1)
     job.refresh_from_db()
     assert job.state == "training"
     assert "Rank 3 on node-2 was killed by SIGKILL" in job.state_reason

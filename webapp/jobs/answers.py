@@ -11,19 +11,21 @@ from typing import cast
 from django.db.models import Max
 from django.utils import timezone
 
-from agents.wire.lifecycle import Phase, RunnerState, WorkerState, slowest_step
+from agents.wire.lifecycle import JobState, Phase, RunnerState, WorkerState, slowest_step
 from webapp.events.models import Record
 from webapp.fleet.answers import silence_of
 from webapp.fleet.leases import state_after
 from webapp.fleet.models import Command, Node, NodeState
 from webapp.masking import mask
 
+from .budget import budget_out
 from .failures import newest_failure
 from .folded import runner_of
 from .models import Attempt, Job, Member, Round
 from .past_attempts import attempt_outs, relaunches_out
 from .scale import why_fixed
 from .schemas import (
+    HeadlineOut,
     JobOut,
     JobSummary,
     MemberOut,
@@ -100,8 +102,12 @@ def job_out(job: Job) -> JobOut:
     last_event = (
         Record.objects.filter(attempt=attempt.id).aggregate(last=Max("id"))["last"] if attempt else None
     )
+    summary = _summary(job, newest, nodes, now)
+    is_over = JobState(job.state).is_terminal
     return JobOut(
-        **_summary(job, newest, nodes, now).dict(),
+        **summary.dict(),
+        headline=HeadlineOut(sentence=job.state_reason, since=job.state_since),
+        budget=budget_out(summary.restarts, newest.rounds, is_over),
         attempt_id=attempt.id if attempt else None,
         spec=SpecIn(**mask(job.spec)),
         store_host=attempt.store_host or None if attempt else None,

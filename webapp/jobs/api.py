@@ -25,9 +25,10 @@ from .filters import JobFilter, find_jobs
 from .logs import LogQuestion, Stream, read_log
 from .models import Job
 from .scale import scale
-from .schemas import FaultIn, JobIn, JobOut, JobPage, LogPage, ScaleIn, StopIn, TimelineOut
+from .schemas import FaultIn, JobIn, JobOut, JobPage, LogPage, ScaleIn, StopIn
 from .services import create_job, stop_job
 from .timeline import timeline_out
+from .timeline_schemas import TimelineOut
 
 router = Router(tags=["jobs"])
 

@@ -23,6 +23,8 @@ from agents.wire.events import (
     CommandReceived,
     Progress,
     RendezvousCompleted,
+    RestartBegun,
+    Resumed,
     RunnerFinished,
     RunnerSettled,
     RunnerStarted,
@@ -159,7 +161,12 @@ class Batch:
                 rows.start_workers(member, event)
             case WorkerExited():
                 rows.end_worker(member, event)
+            case Resumed():
+                rows.note_resumed(member, event)
+            case RestartBegun():
+                rows.note_last_step(member, found.runner)
             case RunnerFinished():
+                rows.note_last_step(member, found.runner)
                 rows.close_workers(member, event.at)
                 self._ended.append(member)
             case _:

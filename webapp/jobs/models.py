@@ -105,6 +105,10 @@ class Round(models.Model):
     """Why a node that was expected is not in it, as the runners saw it, by its name."""
     why = models.TextField(blank=True)
     """The first cause in words, as far as it is known."""
+    resumed_step = models.PositiveBigIntegerField(null=True)
+    """From which step it went on, as the workers reported it."""
+    last_step = models.PositiveBigIntegerField(null=True)
+    """How far any of its workers had come when it ended."""
     formed_at = models.DateTimeField()
 
     class Meta:
@@ -127,6 +131,9 @@ class Worker(models.Model):
     exit_code = models.IntegerField(null=True)
     signal = models.CharField(max_length=16, blank=True)
     role = models.CharField(max_length=16, default="running")
+    ended_by = models.CharField(max_length=16, blank=True)
+    """See ``agents.wire.events.ExitKind``."""
+    known_from = models.TextField(blank=True)
     said = models.TextField(blank=True)
     error = models.JSONField(null=True)
 

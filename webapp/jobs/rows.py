@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 from datetime import datetime
 
-from agents.wire.events import RendezvousCompleted, WorkerExited, WorkersStarted
-from agents.wire.lifecycle import Phase
+from django.db.models import Q
+
+from agents.wire.events import RendezvousCompleted, Resumed, WorkerExited, WorkersStarted
+from agents.wire.lifecycle import Phase, RunnerState
 
 from .comings import note_comings
 from .models import Member, PhaseSpan, Round, Worker
@@ -68,6 +70,20 @@ def start_workers(member: Member, event: WorkersStarted) -> None:
     )
 
 
+def note_resumed(member: Member, event: Resumed) -> None:
+    """All go on from the same step; where they do not, what is redone begins with the lowest."""
+    row = Round.objects.filter(attempt_id=member.attempt_id, number=event.round)
+    row.filter(Q(resumed_step=None) | Q(resumed_step__gt=event.step)).update(resumed_step=event.step)
+
+
+def note_last_step(member: Member, runner: RunnerState) -> None:
+    """Call when a round is over for that node."""
+    steps = [worker.step for worker in runner.workers if worker.step is not None]
+    if steps and runner.round is not None:
+        row, last = Round.objects.filter(attempt_id=member.attempt_id, number=runner.round), max(steps)
+        row.filter(Q(last_step=None) | Q(last_step__lt=last)).update(last_step=last)
+
+
 def end_worker(member: Member, event: WorkerExited) -> None:
     Worker.objects.filter(
         attempt_id=member.attempt_id, round=event.round, rank=event.worker.rank, pid=event.worker.pid
@@ -76,6 +92,8 @@ def end_worker(member: Member, event: WorkerExited) -> None:
         exit_code=event.exit_code,
         signal=event.signal or "",
         role=event.role,
+        ended_by=event.ended_by,
+        known_from=event.known_from,
         said=event.said,
         error=dataclasses.asdict(event.error) if event.error else None,
     )

@@ -29,11 +29,8 @@ StateWord = Literal[
     "lost",
     "unknown",
 ]
-CauseWord = Literal["start", "failure", "membership"]
 StartWord = Literal["", "warm", "cold"]
 NodeWord = Literal["online", "unheard", "lost"]
-MarkWord = Literal["failure", "kill", "checkpoint", "join", "leave", "resumed", "ended"]
-PhaseWord = Literal["launching", "idle", "rendezvous", "formed", "starting", "up", "restarting", "finishing"]
 WorkerStateWord = Literal["running", "cause", "peer_lost", "stopped", "finished", "unknown"]
 
 
@@ -190,6 +187,36 @@ class RestartsOut(Schema):
     by_node: dict[str, NodeBudget]
 
 
+class HeadlineOut(Schema):
+    """What goes on, in one sentence, and since when that is so."""
+
+    sentence: str
+    since: datetime
+
+
+class BudgetCause(Schema):
+    """What a failure restart was spent on."""
+
+    round: int
+    """The round that began with it."""
+    at: datetime
+    node: str | None
+    """Who was charged."""
+    sentence: str
+
+
+class BudgetOut(Schema):
+    """Beside ``restarts``: what the newest attempt may still spend, and what it spent."""
+
+    sentence: str
+    survives: int
+    """So many failures more are survived, on whichever nodes they are."""
+    last_causes: list[BudgetCause]
+    """The newest first."""
+    torch_differs: str
+    """Why torch's own counters of this attempt are others. Empty: they are not."""
+
+
 class WorkerOut(Schema):
     rank: int
     local_rank: int
@@ -278,6 +305,8 @@ class JobSummary(Schema):
 
 
 class JobOut(JobSummary):
+    headline: HeadlineOut
+    budget: BudgetOut
     attempt_id: str | None
     spec: SpecIn
     """Environment values that look secret are masked."""
@@ -315,50 +344,6 @@ class JobOut(JobSummary):
 class JobPage(Schema):
     items: list[JobSummary]
     next: str | None
-
-
-class SpanOut(Schema):
-    phase: PhaseWord
-    round: int | None
-    began_at: datetime
-    ended_at: datetime | None
-
-
-class LaneOut(Schema):
-    node: str
-    spans: list[SpanOut]
-
-
-class MarkOut(Schema):
-    kind: MarkWord
-    at: datetime
-    node: str | None
-    rank: int | None
-    round: int | None
-    says: str
-    by: str = ""
-
-
-class RoundOut(Schema):
-    attempt: int
-    number: int
-    world_size: int
-    nodes: list[str]
-    cause: CauseWord
-    charged: str | None
-    why: str
-    formed_at: datetime
-
-
-class TimelineOut(Schema):
-    """All attempts, or one. Lanes hold no more than what was reported."""
-
-    began_at: datetime
-    now: datetime
-    ended_at: datetime | None
-    rounds: list[RoundOut]
-    lanes: list[LaneOut]
-    marks: list[MarkOut]
 
 
 class LogLineOut(Schema):

@@ -14,8 +14,9 @@ from webapp.events.models import Record
 from webapp.events.sentences import says
 from webapp.fleet.models import Command
 
+from .causes import Causes
 from .models import Attempt, Job, PhaseSpan, Round, Worker
-from .schemas import CauseWord, LaneOut, MarkOut, MarkWord, PhaseWord, RoundOut, SpanOut, TimelineOut
+from .timeline_schemas import CauseWord, LaneOut, MarkOut, MarkWord, PhaseWord, RoundOut, SpanOut, TimelineOut
 from .words import ended
 
 CHECKPOINTS = 500
@@ -28,6 +29,7 @@ def timeline_out(job: Job, attempt: int | None = None) -> TimelineOut:
     """All attempts, or the one with that number."""
     attempts = job.attempts.all() if attempt is None else job.attempts.filter(number=attempt)
     rounds = list(Round.objects.filter(attempt__in=attempts).select_related("attempt").order_by("formed_at"))
+    causes = Causes(rounds)
     marks = [
         *_failures(attempts),
         *_kills(attempts),
@@ -39,23 +41,33 @@ def timeline_out(job: Job, attempt: int | None = None) -> TimelineOut:
         began_at=job.created_at,
         now=timezone.now(),
         ended_at=job.ended_at,
-        rounds=[_round(row) for row in rounds],
+        rounds=[_round(before, row, causes) for before, row in zip([None, *rounds], rounds, strict=False)],
         lanes=_lanes(attempts),
         marks=sorted(marks, key=lambda mark: mark.at),
     )
 
 
-def _round(row: Round) -> RoundOut:
+def _round(before: Round | None, row: Round, causes: Causes) -> RoundOut:
     return RoundOut(
         attempt=row.attempt.number,
         number=row.number,
         world_size=row.world_size,
         nodes=row.nodes,
-        cause=cast(CauseWord, row.cause),
+        restart=cast(CauseWord, row.cause),
+        cause=causes.cause(row),
+        consequences=causes.consequences(row),
         charged=row.charged or None,
         why=row.why,
+        resumed_step=row.resumed_step,
+        steps_redone=_steps_redone(before, row),
         formed_at=row.formed_at,
     )
+
+
+def _steps_redone(before: Round | None, row: Round) -> int | None:
+    if before is None or before.last_step is None or row.resumed_step is None:
+        return None
+    return max(0, before.last_step - row.resumed_step)
 
 
 def _lanes(attempts: Attempts) -> list[LaneOut]:

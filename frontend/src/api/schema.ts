@@ -386,6 +386,58 @@ export interface components {
             /** Why */
             why: string;
         };
+        /**
+         * BudgetCause
+         * @description What a failure restart was spent on.
+         */
+        BudgetCause: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Node */
+            node: string | null;
+            /** Round */
+            round: number;
+            /** Sentence */
+            sentence: string;
+        };
+        /**
+         * BudgetOut
+         * @description Beside ``restarts``: what the newest attempt may still spend, and what it spent.
+         */
+        BudgetOut: {
+            /** Last Causes */
+            last_causes: components["schemas"]["BudgetCause"][];
+            /** Sentence */
+            sentence: string;
+            /** Survives */
+            survives: number;
+            /** Torch Differs */
+            torch_differs: string;
+        };
+        /**
+         * CauseOut
+         * @description What a round began for: what ended the one before it.
+         */
+        CauseOut: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "exception" | "exit_code" | "signal" | "out_of_memory" | "fork_server" | "unkillable" | "peer_lost" | "unknown" | "node_joined" | "node_left" | "node_lost" | "runner_died" | "formed_anew";
+            /** Node */
+            node: string | null;
+            /** Planned */
+            planned: boolean;
+            /** Rank */
+            rank: number | null;
+            /** Sentence */
+            sentence: string;
+            /** Source */
+            source: string;
+        };
         /** CommandOut */
         CommandOut: {
             /** Asked */
@@ -437,6 +489,21 @@ export interface components {
             items: components["schemas"]["CommandOut"][];
             /** Next */
             next: string | null;
+        };
+        /**
+         * ConsequenceOut
+         * @description Another rank that ended with the round.
+         */
+        ConsequenceOut: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "exception" | "exit_code" | "signal" | "out_of_memory" | "fork_server" | "unkillable" | "peer_lost" | "stopped" | "finished" | "unknown";
+            /** Node */
+            node: string;
+            /** Rank */
+            rank: number;
         };
         /** DrainForecast */
         DrainForecast: {
@@ -581,6 +648,19 @@ export interface components {
              * @default SIGKILL
              */
             signal: string;
+        };
+        /**
+         * HeadlineOut
+         * @description What goes on, in one sentence, and since when that is so.
+         */
+        HeadlineOut: {
+            /** Sentence */
+            sentence: string;
+            /**
+             * Since
+             * Format: date-time
+             */
+            since: string;
         };
         /** Health */
         Health: {
@@ -790,6 +870,7 @@ export interface components {
             attempt_id: string | null;
             /** Attempts */
             attempts: components["schemas"]["AttemptOut"][];
+            budget: components["schemas"]["BudgetOut"];
             /** Checkpoint Step */
             checkpoint_step: number | null;
             /**
@@ -802,6 +883,7 @@ export interface components {
             /** Ended At */
             ended_at: string | null;
             failure: components["schemas"]["FailureOut"] | null;
+            headline: components["schemas"]["HeadlineOut"];
             /** Id */
             id: number;
             /** Last Event */
@@ -1188,13 +1270,11 @@ export interface components {
         RoundOut: {
             /** Attempt */
             attempt: number;
-            /**
-             * Cause
-             * @enum {string}
-             */
-            cause: "start" | "failure" | "membership";
+            cause: components["schemas"]["CauseOut"] | null;
             /** Charged */
             charged: string | null;
+            /** Consequences */
+            consequences: components["schemas"]["ConsequenceOut"][] | null;
             /**
              * Formed At
              * Format: date-time
@@ -1204,6 +1284,15 @@ export interface components {
             nodes: string[];
             /** Number */
             number: number;
+            /**
+             * Restart
+             * @enum {string}
+             */
+            restart: "start" | "failure" | "membership";
+            /** Resumed Step */
+            resumed_step: number | null;
+            /** Steps Redone */
+            steps_redone: number | null;
             /** Why */
             why: string;
             /** World Size */

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import type { JobOut, RoundOut } from "@/api";
 import { ENDED } from "@/lib/states";
+import { BudgetCauses } from "./budget-causes";
 import { nodesNote } from "./nodes-note";
 import { RestartBudget } from "./restart-budget";
 import { ScaleControl } from "./scale-control";
@@ -26,6 +27,7 @@ export function FourNumbers({ job, rounds }: { job: JobOut; rounds: RoundOut[] }
       <Cell name="Failure restarts" note={<RestartBudget restarts={restarts} />}>
         <b data-testid="failure-restarts">{restarts.failure}</b>
         <span className={classes.of}>of {restarts.max_restarts}</span>
+        <BudgetCauses budget={job.budget} />
       </Cell>
       <Cell name="Membership restarts" note="A node joined or left; not charged.">
         <b data-testid="membership-restarts">{restarts.membership}</b>

@@ -49,8 +49,9 @@ export function aJob(change: Partial<JobOut> = {}): JobOut {
 }
 
 export function aRound(number: number, nodes: string[]): RoundOut {
-  const cause = number === 1 ? "start" : "membership";
-  return { attempt: 1, number, nodes, world_size: 2 * nodes.length, cause, charged: null, why: "", formed_at: AT };
+  const restart = number === 1 ? "start" : "membership";
+  const told = { restart, cause: null, charged: null, why: "" } as const;
+  return { attempt: 1, number, nodes, world_size: 2 * nodes.length, ...told, consequences: [], resumed_step: null, steps_redone: null, formed_at: AT };
 }
 
 export function aNode(name: string, free: number, change: Partial<NodeOut> = {}): NodeOut {

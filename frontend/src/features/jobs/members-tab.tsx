@@ -39,8 +39,7 @@ export function MembersTab({ job }: { job: JobOut }) {
         </table>
       </div>
       <p className="quiet small">
-        Spent counts the failures that began on the node. Torch's own counter can differ: for one kill it counts the
-        nodes that notice it, one or two, by a race.
+        Spent counts the failures that began on the node. {job.budget.torch_differs}
         {meeting(job)}
         {job.scaling.why !== "" && ` The number of nodes was ${job.scaling.why}.`}
       </p>

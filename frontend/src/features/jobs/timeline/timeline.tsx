@@ -6,6 +6,7 @@ import { serverNow } from "@/lib/clock";
 import { useKeys } from "@/ui/use-keys";
 import { useTick } from "@/ui/use-tick";
 import { Legend } from "./legend";
+import { RoundCard } from "./round-card";
 import { RANGES, type Range } from "./scale";
 import { TimelineCanvas } from "./timeline-canvas";
 import { TimelineTable } from "./timeline-table";
@@ -89,6 +90,7 @@ export function Timeline({ timeline, isOver }: { timeline: TimelineOut; isOver: 
           <Legend />
         </>
       )}
+      {selected !== undefined && <RoundCard round={selected} />}
     </section>
   );
 }

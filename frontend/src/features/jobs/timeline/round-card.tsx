@@ -1,0 +1,45 @@
+import type { RoundOut } from "@/api";
+import { formatClock, formatMoment, plural } from "@/lib/format";
+import { CAUSES, consequenceLines } from "./round-words";
+import classes from "./round-card.module.css";
+
+/** The selected round: why it began, what says so, and which ranks ended only because of that. */
+export function RoundCard({ round }: { round: RoundOut }) {
+  return (
+    <section className={classes.card} aria-label={`Round ${round.number}`}>
+      <p className={classes.head}>
+        <b>Round {round.number}</b> formed at <time title={formatMoment(round.formed_at)}>{formatClock(round.formed_at)}</time>:{" "}
+        {plural(round.world_size, "rank")} on {round.nodes.join(", ")}.
+      </p>
+      {round.restart === "start" ? <p>It was the first of attempt {round.attempt}.</p> : <Cause round={round} />}
+    </section>
+  );
+}
+
+function Cause({ round }: { round: RoundOut }) {
+  const { cause, consequences } = round;
+  if (cause === null) return <p>Why it began is not known yet.</p>;
+  return (
+    <>
+      <p data-testid="cause">{cause.sentence || `Its cause: ${CAUSES[cause.kind]}.`}</p>
+      <dl className={classes.facts}>
+        <dt>Cause</dt>
+        <dd>{CAUSES[cause.kind]}</dd>
+        <dt>Known from</dt>
+        <dd>{cause.source}</dd>
+        <dt>Asked for</dt>
+        <dd>{cause.planned ? "yes, by a person" : "no"}</dd>
+        <dt>Charged to</dt>
+        <dd>{round.charged ?? (round.restart === "membership" ? "nobody: a membership restart" : "nobody")}</dd>
+        <dt>Consequences</dt>
+        <dd>
+          {consequences === null
+            ? "thousands of ranks have ended since; these are not listed"
+            : consequences.length === 0
+              ? "no other rank ended with it"
+              : consequenceLines(consequences).map((line) => <div key={line}>{line}</div>)}
+        </dd>
+      </dl>
+    </>
+  );
+}
