@@ -37,7 +37,7 @@ def _read_the_cause(page: Page) -> None:
     expect(page).to_have_url(re.compile("round=2"))
     card = page.get_by_role("region", name="Round 2")
     expect(card.get_by_test_id("cause")).to_contain_text("was killed by SIGKILL by operator")
-    for told in ("a signal from outside", "exit status", "yes, by a person", "3 ranks"):
+    for told in ("a signal", "exit status", "yes, by a person", "3 ranks"):
         expect(card).to_contain_text(told)
     page.get_by_role("button", name="causes").press("Enter")
     expect(page.get_by_test_id("budget")).to_contain_text(

@@ -1,5 +1,5 @@
 import type { RoundOut } from "@/api";
-import { formatClock, formatMoment, plural } from "@/lib/format";
+import { formatClock, formatCount, formatMoment, plural } from "@/lib/format";
 import { CAUSES, consequenceLines } from "./round-words";
 import classes from "./round-card.module.css";
 
@@ -14,6 +14,12 @@ export function RoundCard({ round }: { round: RoundOut }) {
       {round.restart === "start" ? <p>It was the first of attempt {round.attempt}.</p> : <Cause round={round} />}
     </section>
   );
+}
+
+function redone({ resumed_step, steps_redone }: RoundOut): string {
+  if (resumed_step === null) return "not known: from where it went on was not reported";
+  const from = `it went on from step ${formatCount(resumed_step)}`;
+  return steps_redone === null ? `not known: ${from}` : `${formatCount(steps_redone)}: ${from}`;
 }
 
 function Cause({ round }: { round: RoundOut }) {
@@ -39,6 +45,8 @@ function Cause({ round }: { round: RoundOut }) {
               ? "no other rank ended with it"
               : consequenceLines(consequences).map((line) => <div key={line}>{line}</div>)}
         </dd>
+        <dt>Steps redone</dt>
+        <dd>{redone(round)}</dd>
       </dl>
     </>
   );

@@ -5,7 +5,7 @@ import { listed } from "@/lib/phrases";
 export const CAUSES: Record<CauseOut["kind"], string> = {
   exception: "an exception in the script",
   exit_code: "an exit code of the script's own",
-  signal: "a signal from outside, or a crash",
+  signal: "a signal",
   out_of_memory: "out of memory",
   fork_server: "the end of the fork server",
   unkillable: "a worker that cannot be ended",
