@@ -14,9 +14,10 @@ from tests.webapp.factories import add_round, make_node, make_running_job
 from webapp.accounts.models import Account
 from webapp.events.asked import note_asked
 from webapp.fleet.models import Command
-from webapp.jobs import causes
+from webapp.jobs import round_ends
 from webapp.jobs.models import Attempt, Job, Member, Round, Worker
 from webapp.jobs.round_why import explain_round
+from webapp.jobs.timeline import timeline_out
 
 NODES = ["node-1", "node-2"]
 
@@ -159,13 +160,13 @@ def test_a_node_that_joins_was_planned_where_somebody_asked_for_it(
 def test_of_very_many_ranks_those_of_the_newest_rounds_are_listed(
     operator: Api, job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(causes, "MOST_CONSEQUENCES", 4)
+    monkeypatch.setattr(round_ends, "MOST_RANKS", 4)
     for _ in range(2):
         end(job, 0, "cause", ended_by="signal", signal="SIGKILL")
         next_round(job, charged="node-1")
     found = rounds(operator, job)
     listed = [row["consequences"] for row in found]
-    assert [None if those is None else len(those) for those in listed] == [None, None, 3]
+    assert [None if those is None else len(those) for those in listed] == [0, None, 3]
     assert [row["cause"] and row["cause"]["rank"] for row in found] == [None, 0, 0]
 
 
@@ -174,3 +175,13 @@ def test_what_an_older_runner_told_is_told_as_far_as_it_goes(operator: Api, job:
     next_round(job, charged="node-1")
     assert rounds(operator, job)[1]["cause"]["kind"] == "exception"
     assert Worker.objects.filter(ended_by="").exists()
+
+
+def test_the_number_of_queries_does_not_grow_with_the_rounds(
+    job: Job, django_assert_max_num_queries: Any
+) -> None:
+    for number in range(12):
+        end(job, 0, "cause", ended_by="signal", signal="SIGKILL")
+        next_round(job, charged="node-1", cause="membership" if number % 3 == 0 else "failure")
+    with django_assert_max_num_queries(16):
+        assert len(timeline_out(job).rounds) == 13

@@ -269,7 +269,9 @@ async def test_without_hints_the_pulse_brings_the_change(anna: Account) -> None:
         await page.say("subscribe", f"job:{job.id}")
         await page.frame("snapshot")
         await database_sync_to_async(Job.objects.filter(pk=job.id).update)(state_reason="unsaid")
-        assert (await page.frame("change"))["set"] == {"state_reason": "unsaid"}
+        changed = (await page.frame("change"))["set"]
+        assert set(changed) == {"state_reason", "headline"}
+        assert changed["state_reason"] == changed["headline"]["sentence"] == "unsaid"
 
 
 @pytest.mark.usefixtures("no_redis")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import cast
 
 from webapp.events.models import Record
@@ -14,16 +15,13 @@ from webapp.fleet.models import Command
 
 from .folded import runner_of
 from .models import Member, Round, Worker
+from .round_ends import Key, RoundEnds
 from .timeline_schemas import CauseKind, CauseOut, ConsequenceKind, ConsequenceOut
 
-MOST_CONSEQUENCES = 5000
-"""So many ranks are listed in one answer, those of the newest rounds first."""
 FELT = ("cause", "unknown", "peer_lost")
 """Roles of workers that may have been what ended a round, the likeliest first."""
 BY_PEOPLE = ("scaled", "drained")
 """How the reason begins for which a node leaves, where a person asked for it."""
-Key = tuple[str, int]
-"""A round: its attempt's id and its number."""
 
 
 class Causes:
@@ -32,36 +30,30 @@ class Causes:
     def __init__(self, rounds: Sequence[Round]) -> None:
         attempts = {row.attempt_id for row in rounds}
         self._rounds = {(row.attempt_id, row.number): row for row in rounds}
-        self._workers = _workers_by_round(attempts)
+        self._ends = RoundEnds([before for row in rounds if (before := self._before(row))])
         self._kills = _kills(attempts)
         self._members = _members(attempts)
-        self._room = MOST_CONSEQUENCES
-        self._listed = {key: self._list(key) for key in sorted(self._rounds, key=self._formed, reverse=True)}
+        self._scaled_at = _scaled_at(attempts)
 
-    def _formed(self, key: Key) -> float:
-        return self._rounds[key].formed_at.timestamp()
+    def _before(self, row: Round) -> Round | None:
+        return self._rounds.get((row.attempt_id, row.number - 1))
 
     def cause(self, row: Round) -> CauseOut | None:
         """None for the first round of an attempt, and where a failure is not told yet."""
-        before = self._rounds.get((row.attempt_id, row.number - 1))
+        before = self._before(row)
         if before is None:
             return None
         if row.cause == "membership":
             return self._membership(before, row)
-        worker = first_cause(self._workers[_key(before)], row.charged)
+        worker = first_cause(self._ends.telling(_key(before)), row.charged)
         return None if worker is None else self._of_worker(worker, row)
 
     def consequences(self, row: Round) -> list[ConsequenceOut] | None:
         """The other ranks of the round before. None: too many ranks ended since to list these."""
-        return self._listed[_key(row)]
-
-    def _list(self, key: Key) -> list[ConsequenceOut] | None:
-        attempt, number = key
-        workers = self._workers[attempt, number - 1]
-        self._room -= len(workers)
-        if self._room < 0:
+        before = self._before(row)
+        workers = [] if before is None else self._ends.whole(_key(before))
+        if workers is None:
             return None
-        row = self._rounds[key]
         first = first_cause(workers, row.charged) if row.cause == "failure" else None
         return [consequence(worker) for worker in workers if worker is not first]
 
@@ -103,8 +95,7 @@ class Causes:
         members = (self._members.get((row.attempt_id, node)) for node in left)
         if any(member is not None and member.leaves_why.startswith(BY_PEOPLE) for member in members):
             return True
-        asked = Record.objects.filter(attempt=row.attempt_id, kind="scale_asked")
-        return asked.filter(at__gt=before.formed_at, at__lte=row.formed_at).exists()
+        return any(before.formed_at < at <= row.formed_at for at in self._scaled_at[row.attempt_id])
 
 
 def first_cause(workers: Sequence[Worker], charged: str) -> Worker | None:
@@ -139,14 +130,6 @@ def _key(row: Round) -> Key:
     return row.attempt_id, row.number
 
 
-def _workers_by_round(attempts: Iterable[str]) -> dict[Key, list[Worker]]:
-    found: dict[Key, list[Worker]] = defaultdict(list)
-    ended = Worker.objects.filter(attempt_id__in=attempts).exclude(ended_at=None)
-    for worker in ended.defer("said").order_by("attempt_id", "round", "rank"):
-        found[worker.attempt_id, worker.round].append(worker)
-    return found
-
-
 def _kills(attempts: Iterable[str]) -> set[tuple[str, int, int]]:
     """Processes that somebody killed by the button."""
     sent = Command.objects.filter(kind="kill_worker", attempt__in=attempts)
@@ -157,3 +140,12 @@ def _kills(attempts: Iterable[str]) -> set[tuple[str, int, int]]:
 def _members(attempts: Iterable[str]) -> dict[tuple[str, str], Member]:
     members = Member.objects.filter(attempt_id__in=attempts)
     return {(member.attempt_id, member.node): member for member in members}
+
+
+def _scaled_at(attempts: Iterable[str]) -> dict[str, list[datetime]]:
+    """When a person asked for another number of nodes."""
+    found: dict[str, list[datetime]] = defaultdict(list)
+    asked = Record.objects.filter(attempt__in=attempts, kind="scale_asked")
+    for attempt, at in asked.values_list("attempt", "at"):
+        found[attempt].append(at)
+    return found
