@@ -146,6 +146,13 @@ def test_a_node_that_is_missing_was_lost_or_left(
     assert {c["kind"] for c in second["consequences"]} == {"stopped"}
 
 
+def test_a_node_whose_runner_died_is_missing_for_that(operator: Api, job: Job) -> None:
+    Member.objects.filter(node="node-2").update(incarnation=2, deaths=[timezone.now().isoformat()])
+    next_round(job, ["node-1"], cause="membership", absent={"node-2": "its keep-alive lapsed"})
+    cause = rounds(operator, job)[1]["cause"]
+    assert (cause["kind"], cause["sentence"]) == ("runner_died", "The runner on node-2 died.")
+
+
 @pytest.mark.parametrize("was_asked", [True, False])
 def test_a_node_that_joins_was_planned_where_somebody_asked_for_it(
     operator: Api, job: Job, was_asked: bool

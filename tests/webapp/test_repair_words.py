@@ -74,6 +74,11 @@ def test_who_is_gone_although_another_takes_its_place(attempt: Attempt) -> None:
     assert told == "node-2 is gone: its keep-alive lapsed and node-3 joined"
 
 
+def test_whose_runner_died_although_another_one_is_on_its_way(attempt: Attempt) -> None:
+    let("node-2", incarnation=2, deaths=[timezone.now().isoformat()])
+    assert why(attempt, ["node-1"], node_2="its keep-alive lapsed") == "The runner on node-2 died"
+
+
 def test_whose_runner_has_been_started_again(attempt: Attempt) -> None:
     let("node-2", incarnation=2, deaths=[timezone.now().isoformat()])
     assert why(attempt, ALL[:2]) == "The runner on node-2 died and has been started again"

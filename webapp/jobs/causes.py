@@ -16,6 +16,7 @@ from webapp.fleet.models import Command
 from .folded import runner_of
 from .models import Member, Round, Worker
 from .round_ends import Key, RoundEnds
+from .round_why import has_died_since
 from .timeline_schemas import CauseKind, CauseOut, ConsequenceKind, ConsequenceOut
 
 FELT = ("cause", "unknown", "peer_lost")
@@ -72,7 +73,7 @@ class Causes:
         came = [node for node in row.nodes if node not in before.nodes]
         node = next(iter(left or came), None)
         return CauseOut(
-            kind=self._kind_of_move(row, node, bool(left)),
+            kind=self._kind_of_move(before, row, node, bool(left)),
             rank=None,
             node=node,
             sentence=f"{row.why.rstrip('.')}." if row.why else "",
@@ -80,13 +81,13 @@ class Causes:
             planned=self._was_asked_for(before, row, left),
         )
 
-    def _kind_of_move(self, row: Round, node: str | None, has_left: bool) -> CauseKind:
+    def _kind_of_move(self, before: Round, row: Round, node: str | None, has_left: bool) -> CauseKind:
         if node is None:
             return "formed_anew"
         if not has_left:
             return "node_joined"
         member = self._members.get((row.attempt_id, node))
-        if member is not None and runner_of(member).died:
+        if member is not None and (runner_of(member).died or has_died_since(member, before.formed_at)):
             return "runner_died"
         return "node_lost" if "lapsed" in str(row.absent.get(node, "")) else "node_left"
 

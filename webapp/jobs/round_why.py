@@ -84,9 +84,9 @@ def _membership_words(row: Round) -> str:
         return ""
     members = _members(row)
     left = [node for node in before.nodes if node not in row.nodes]
-    again = [node for node in row.nodes if _has_died_since(members.get(node), before.formed_at)]
+    again = [node for node in row.nodes if has_died_since(members.get(node), before.formed_at)]
     came = [node for node in row.nodes if node not in before.nodes and node not in again]
-    parts = [_gone(node, members.get(node), row.absent.get(node, "")) for node in left]
+    parts = [_gone(node, members.get(node), row.absent.get(node, ""), before.formed_at) for node in left]
     parts += [_again(node) for node in again] + ([f"{listed(came)} joined"] if came else [])
     return _begin(listed(parts)) or f"The same {count(len(row.nodes), 'node')} formed anew"
 
@@ -96,7 +96,7 @@ def coming_words(newest: Round) -> str:
     members = _members(newest)
     going = [node for node in newest.nodes if _is_going(members.get(node))]
     coming = [node for node, member in members.items() if node not in newest.nodes and _is_coming(member)]
-    parts = [_gone(node, members.get(node), "") for node in going]
+    parts = [_gone(node, members.get(node), "", newest.formed_at) for node in going]
     return _begin(listed(parts + ([f"{listed(coming)} joined"] if coming else [])))
 
 
@@ -112,7 +112,8 @@ def _is_coming(member: Member) -> bool:
     return member.leaves_at is None and member.phase == Phase.RENDEZVOUS.value
 
 
-def _has_died_since(member: Member | None, formed_at: datetime) -> bool:
+def has_died_since(member: Member | None, formed_at: datetime) -> bool:
+    """Whether a runner of the node has, in whose place there is another one by now."""
     deaths = member.deaths if member else []
     return bool(deaths) and datetime.fromisoformat(deaths[-1]) >= formed_at
 
@@ -121,13 +122,15 @@ def _again(node: str) -> str:
     return f"the runner on {node} died and has been started again"
 
 
-def _gone(node: str, member: Member | None, absent: str) -> str:
+def _gone(node: str, member: Member | None, absent: str, since: datetime) -> str:
     """Why a node is not in the round, as far as it is known: asked to leave, silent, or its runner ended."""
     if member is None:
         return f"{node} left"
     runner = runner_of(member)
     if runner.died and runner.reason:
         return _inside(runner.reason)
+    if has_died_since(member, since):
+        return f"the runner on {node} died"
     if member.leaves_why and "lapsed" not in absent:
         return f"{node} left ({member.leaves_why.rstrip('.')})"
     if runner.has_left:
