@@ -250,8 +250,8 @@ def test_scaling_works_from_the_keyboard_on_a_phone_without_scrolling_sideways(
 def test_a_viewer_finds_nothing_that_scales_or_drains_and_is_told_who_may(
     page: Page, stack: Stack, training: int
 ) -> None:
-    log_in(page, "otto", make_user(stack, "otto", "viewer"))
-    expect(page.get_by_role("button", name="Account otto, viewer")).to_be_visible(timeout=SOON_MS)
+    log_in(page, "ottilie", make_user(stack, "ottilie", "viewer"))
+    expect(page.get_by_role("button", name="Account ottilie, viewer")).to_be_visible(timeout=SOON_MS)
     _open(page, training)
     expect(page.get_by_test_id("nodes-note")).to_have_text("1 wanted of 1 to 3.")
     expect(page.get_by_text("Scale, Stop and Kill need the role operator")).to_be_visible()
