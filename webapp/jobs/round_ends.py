@@ -18,7 +18,8 @@ Key = tuple[str, int]
 class RoundEnds:
     def __init__(self, rounds: Sequence[Round]) -> None:
         """``rounds`` whose ends are asked for."""
-        self._whole = _by_round(_of_rounds(_newest(rounds)), _newest(rounds))
+        newest = _newest(rounds)
+        self._whole = _by_round(_of_rounds(newest), newest)
         attempts = {row.attempt_id for row in rounds}
         self._causes = _by_round(Worker.objects.filter(attempt_id__in=attempts, role="cause"))
 
