@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from .wire.events import Event
+from .wire.event import Event
 from .wire.plain import now, to_json
 
 E = TypeVar("E", bound=Event)

@@ -1,15 +1,20 @@
 """Reports a training script's progress to Regroup; reaches workers as the module ``regroup_report``.
 
-Standard library only. Outside Regroup every call does nothing; no call ever raises into training.
+Importing it is enough for Regroup to know when the process group is up. Standard library only. Outside
+Regroup every call does nothing; no call ever raises into training.
 """
 
 from __future__ import annotations
 
 import atexit
+import functools
+import importlib.util
 import json
 import os
+import sys
 import threading
 import time
+from typing import Any
 
 _INTERVAL_S = 0.05
 """Steps are written at most this often; the newest is written this long after its call at the latest."""
@@ -26,7 +31,7 @@ def step(step: int, total: int | None = None, **metrics: float) -> None:
         return
     with _lock:
         is_scheduled = _waiting is not None
-        _waiting = {"kind": "step", "step": step, "total": total, "metrics": metrics}
+        _waiting = {"kind": "step", "step": step, "total": total, "metrics": metrics, "at": time.time()}
         left_s = _written_at + _INTERVAL_S - time.monotonic()
         if left_s <= 0 or not _written_at:
             _write_waiting()
@@ -46,6 +51,7 @@ def resumed(step: int, path: str) -> None:
 
 def _say_now(values: dict[str, object]) -> None:
     if "REGROUP_REPORT" in os.environ:
+        values["at"] = time.time()
         with _lock:
             _write_waiting()
             _write(values)
@@ -84,4 +90,63 @@ def _write(values: dict[str, object]) -> None:
         return
 
 
+# -- when the process group is up --
+
+_DISTRIBUTED = "torch.distributed.distributed_c10d"
+_NAME = "init_process_group"
+_ALSO = ("torch.distributed", "torch.distributed.device_mesh")
+"""Modules that hold the same function under the same name."""
+
+
+def _told(make: Any) -> Any:
+    """The same function, which says when it was called and when it had done its work."""
+
+    @functools.wraps(make)
+    def init_process_group(*args: Any, **kwargs: Any) -> Any:
+        _say_now({"kind": "group_begun"})
+        made = make(*args, **kwargs)
+        _say_now({"kind": "group_up"})
+        return made
+
+    return init_process_group
+
+
+def _watch(module: Any) -> None:
+    make = getattr(module, _NAME, None)
+    if make is None or hasattr(make, "__wrapped_by_regroup__"):
+        return
+    told = _told(make)
+    told.__wrapped_by_regroup__ = True
+    for name in (_DISTRIBUTED, *_ALSO):
+        held = sys.modules.get(name)
+        if held is not None and getattr(held, _NAME, None) is make:
+            setattr(held, _NAME, told)
+
+
+class _WhenImported:
+    """Asked by Python for each module until torch's is imported: others import from it what is watched."""
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> Any:
+        if name != _DISTRIBUTED:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            self._follow(spec.loader)
+        return spec
+
+    def _follow(self, loader: Any) -> None:
+        execute = loader.exec_module
+
+        def exec_module(module: Any) -> None:
+            execute(module)
+            _watch(module)
+
+        loader.exec_module = exec_module
+
+
+if _DISTRIBUTED in sys.modules:
+    _watch(sys.modules[_DISTRIBUTED])
+else:
+    sys.meta_path.insert(0, _WhenImported())
 atexit.register(_flush)

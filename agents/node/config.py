@@ -40,6 +40,8 @@ class Config:
     """The default interpreter of jobs: an absolute path."""
     keep_days: float = 14.0
     """How long the bundle of an attempt, its logs among it, stays after its end."""
+    gpu_share: tuple[int, int] = (1, 1)
+    """Which share of the machine's GPUs is this node's, of how many: node agents do not ask each other."""
     warm: bool = True
     """Whether a process that has imported torch is kept ready for the next launch, of some 200 MB."""
     runner_boot: Path = RUNNER_BOOT
@@ -67,6 +69,11 @@ _FLAGS = {
         "REGROUP_SLOTS",
         "N|gpus",
         "workers that may run here at a time, or gpus (default: one for each GPU, else one for each core)",
+    ),
+    "--gpu-share": (
+        "REGROUP_GPU_SHARE",
+        "K/N",
+        "for the K-th of N node agents on one machine: every N-th GPU is its own (default: 1/1)",
     ),
     "--address": ("REGROUP_ADDRESS", "ADDRESS", "address under which other nodes reach this one"),
     "--keep-days": (
@@ -106,6 +113,7 @@ def read_config(argv: Sequence[str], environ: Mapping[str, str]) -> Config:
         name=_read_name(value("--name")),
         data=_read_data(value("--data")),
         slots=_read_slots(value("--slots")),
+        gpu_share=_read_share(value("--gpu-share")),
         address=value("--address") or None,
         python=_read_python(value("--python")),
         keep_days=_read_days(value("--keep-days")),
@@ -158,6 +166,13 @@ def _read_slots(text: str) -> int | Literal["gpus"] | None:
     if not text.isdecimal() or not 1 <= int(text) <= 4096:
         raise ConfigError(f"--slots is {text!r}. Write how many workers may run here, 1 to 4096, or gpus.")
     return int(text)
+
+
+def _read_share(text: str) -> tuple[int, int]:
+    which, slash, many = (text or "1/1").partition("/")
+    if not (slash and which.isdecimal() and many.isdecimal() and 1 <= int(which) <= int(many)):
+        raise ConfigError(f"--gpu-share is {text!r}. Write which of how many agents this is, such as 1/3.")
+    return int(which), int(many)
 
 
 def _read_days(text: str) -> float:

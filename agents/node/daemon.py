@@ -38,7 +38,12 @@ LAST_WORDS_S = 1.0
 
 
 def count_slots(config: Config) -> int:
-    """Raises ``ConfigError`` where one for each GPU is asked for and there is none."""
+    """Call once, first of all: it takes the node's share of the GPUs.
+
+    Raises:
+        ConfigError: one for each GPU is asked for, and there is none.
+    """
+    gpus.take_share(*config.gpu_share)
     if isinstance(config.slots, int):
         return config.slots
     found, note = gpus.find_gpus()

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 from ..bundle import Bundle, read_json, write_aside
 from ..journal import Journal, Line, read_lines
 from ..wire import streams
-from ..wire.events import JournalRepaired, NodeEvent
+from ..wire.event import NodeEvent
+from ..wire.events import JournalRepaired
 
 E = TypeVar("E", bound=NodeEvent)
 

@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 from ..bundle import Bundle, KeeperBundle
 from ..journal import Journal, last_line, repair
-from ..wire.events import JournalRepaired, KeeperFinished, RunnerFinished, RunnerSettled
+from ..wire.events import JournalRepaired, KeeperFinished, RunnerSettled
+from ..wire.runner_events import RunnerFinished
 from .journal import NodeJournal
 from .kin import end_kin
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import signal
 import time
+from datetime import datetime
 from typing import Any
 
 from torch.distributed.elastic.agent.server.api import RunResult, Worker, WorkerGroup, WorkerSpec, WorkerState
@@ -13,7 +14,8 @@ from torch.distributed.elastic.rendezvous import RendezvousClosedError
 
 from ..bundle import Bundle
 from ..journal import Journal
-from ..wire.events import (
+from ..wire.plain import now
+from ..wire.runner_events import (
     Cause,
     Claim,
     RendezvousBegun,
@@ -79,6 +81,7 @@ class Agent(LocalElasticAgent):
         self._finished_at = 0.0
         self._claim: Claim | None = None
         self._restart_cause: Cause = "start"
+        self._noticed_at: datetime | None = None
         self._spent: dict[str, int] = {message.node: message.spent}
         self.round = 0
         self._members: tuple[str, ...] = ()
@@ -190,7 +193,7 @@ class Agent(LocalElasticAgent):
 
     def _start_workers(self, worker_group: WorkerGroup) -> dict[int, Any]:
         self._stop.check()
-        self._finished = None
+        self._finished = self._noticed_at = None
         self._destinations.round = self.round
         # torch tells the workers the difference as TORCHELASTIC_RESTART_COUNT.
         self._remaining_restarts = worker_group.spec.max_restarts - self.charged
@@ -259,6 +262,7 @@ class Agent(LocalElasticAgent):
 
     def _restart_workers(self, worker_group: WorkerGroup) -> None:
         failed = worker_group.state in (WorkerState.FAILED, WorkerState.UNHEALTHY)
+        self._notice()
         self._end_workers()
         if self._workers.unkillable:
             raise GivenUp(stays(self._workers.unkillable, self._message.node))
@@ -283,7 +287,12 @@ class Agent(LocalElasticAgent):
             cause=cause,
             failed_ranks=self._claim.ranks if self._claim else (),
             torch_counter=self.torch_counter,
+            noticed_at=self._noticed_at,
         )
+
+    def _notice(self) -> None:
+        """The round is over, as far as this node is concerned."""
+        self._noticed_at = self._noticed_at or now()
 
     # -- watching workers --
 
@@ -294,6 +303,7 @@ class Agent(LocalElasticAgent):
         self._stop.check()
         self._record_exits(self._workers.look())
         if self._workers.has_failed():
+            self._notice()
             return self._fail(worker_group)
         if not self._workers.is_running():
             return self._finish(worker_group)

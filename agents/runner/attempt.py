@@ -19,8 +19,8 @@ from torch.distributed.elastic.rendezvous import (
 
 from ..bundle import Bundle
 from ..journal import Journal
-from ..wire.events import RendezvousJoined
 from ..wire.rdzv import RdzvConf
+from ..wire.runner_events import RendezvousJoined
 from ..wire.spec import StartMessage
 from .agent import Agent
 from .command import CannotStart, check_files

@@ -11,8 +11,8 @@ import json
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from ..wire.events import Cause, Claim, ExitRole
 from ..wire.plain import to_json
+from ..wire.runner_events import Cause, Claim, ExitRole
 
 
 @dataclass(frozen=True, kw_only=True)

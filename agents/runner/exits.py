@@ -7,7 +7,7 @@ import signal
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from ..wire.events import ExitKind, ExitRole, WorkerError
+from ..wire.runner_events import ExitKind, ExitRole, WorkerError
 
 _LOST_PEER = re.compile(
     r"Connection closed by peer|Connection reset by peer|connectFullMesh|SO_ERROR"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ..wire.events import Claim
+from ..wire.runner_events import Claim
 from .budget import claim_of
 from .exits import kind_of_failure
 from .workers import Ended

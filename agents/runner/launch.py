@@ -18,8 +18,8 @@ from ..journal import Journal
 from ..output import forgive_full_disks
 from ..procs import ref_of_child
 from ..wire import streams
-from ..wire.events import RunnerFinished, RunnerStarted
 from ..wire.rdzv import ConfError, RdzvConf, read_rdzv_conf
+from ..wire.runner_events import RunnerFinished, RunnerStarted
 from ..wire.spec import StartMessage
 from ..wire.store import keeps_store
 from .command import environment

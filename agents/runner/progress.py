@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
-from ..wire.events import RankProgress
+from ..wire.runner_events import RankProgress
 
 PROGRESS_S = 0.5
 """At most one record of progress in this time; the first step of a round does not wait."""
@@ -26,7 +27,21 @@ class ResumedFrom:
     path: str
 
 
-Report = RankProgress | Saved | ResumedFrom
+@dataclass(frozen=True)
+class Group:
+    """init_process_group was called, or has come back."""
+
+    is_up: bool
+
+
+Report = RankProgress | Saved | ResumedFrom | Group
+
+
+@dataclass(frozen=True)
+class Told:
+    report: Report
+    at: float | None = None
+    """Seconds since the epoch by the worker's clock, which is the node's. None: not told."""
 
 
 def _read_metrics(values: dict[str, object]) -> dict[str, float]:
@@ -35,24 +50,31 @@ def _read_metrics(values: dict[str, object]) -> dict[str, float]:
     return {name: number for name, number in numbers.items() if math.isfinite(number)}
 
 
-def read_report(line: str | bytes, rank: int) -> Report | None:
+def read_report(line: str | bytes, rank: int) -> Told | None:
     """One line of a rank's report file; None when it is not a report."""
     try:
         values = json.loads(line)
-        kind, step = values["kind"], int(values["step"])
-        if kind == "step":
-            total = values.get("total")
-            metrics = _read_metrics(values.get("metrics", {}))
-            return RankProgress(
-                rank=rank, step=step, total=None if total is None else int(total), metrics=metrics
-            )
-        if kind == "checkpoint":
-            return Saved(step, str(values["path"]))
-        if kind == "resumed":
-            return ResumedFrom(step, str(values["path"]))
+        report = _report(values, rank)
+        at = values.get("at")
+        return None if report is None else Told(report, None if at is None else float(at))
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
-    return None
+
+
+def _report(values: dict[str, Any], rank: int) -> Report | None:
+    kind = values["kind"]
+    if kind in ("group_begun", "group_up"):
+        return Group(is_up=kind == "group_up")
+    step = int(values["step"])
+    if kind == "step":
+        total = values.get("total")
+        metrics = _read_metrics(values.get("metrics", {}))
+        return RankProgress(
+            rank=rank, step=step, total=None if total is None else int(total), metrics=metrics
+        )
+    if kind == "checkpoint":
+        return Saved(step, str(values["path"]))
+    return ResumedFrom(step, str(values["path"])) if kind == "resumed" else None
 
 
 @dataclass

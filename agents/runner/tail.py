@@ -11,8 +11,17 @@ from pathlib import Path
 
 from ..bundle import Bundle
 from ..journal import Journal
-from ..wire.events import Activity, CheckpointSaved, Progress, RankProgress, Resumed
-from .progress import ActivityGate, Coalescer, Report, ResumedFrom, Saved, read_report
+from ..wire.runner_events import (
+    Activity,
+    CheckpointSaved,
+    Progress,
+    RankProgress,
+    Reached,
+    Resumed,
+    WorkersReached,
+)
+from .milestones import Milestones
+from .progress import ActivityGate, Coalescer, Report, ResumedFrom, Saved, Told, read_report
 
 LOOK_S = 0.1
 
@@ -25,7 +34,7 @@ class _ReportFile:
         self._rank = rank
         self._offset = 0
 
-    def read(self) -> list[Report]:
+    def read(self) -> list[Told]:
         try:
             with self._path.open("rb") as file:
                 file.seek(self._offset)
@@ -35,7 +44,7 @@ class _ReportFile:
         whole = data[: data.rfind(b"\n") + 1]
         self._offset += len(whole)
         found = (read_report(line, self._rank) for line in whole.splitlines())
-        return [report for report in found if report is not None]
+        return [told for told in found if told is not None]
 
 
 class Tail:
@@ -49,6 +58,7 @@ class Tail:
         self._files: dict[int, _ReportFile] = {}
         self._progress = Coalescer()
         self._activity = ActivityGate()
+        self._milestones = Milestones()
         self._has_saved = False
         self.newest_checkpoint: Saved | None = None
         """Of all rounds so far."""
@@ -61,6 +71,7 @@ class Tail:
             folders = {rank: self._bundle.rank_folder(round_number, rank) for rank in ranks}
             self._files = {rank: _ReportFile(path / "report.jsonl", rank) for rank, path in folders.items()}
             self._progress, self._activity = Coalescer(), ActivityGate()
+            self._milestones = Milestones(self._milestones.pace)
             self._has_saved = False
 
     def flush(self) -> None:
@@ -87,9 +98,13 @@ class Tail:
                 said = _say_once(repr(error), said)
 
     def _look(self, flush: bool = False) -> None:
+        reached: list[Reached] = []
         for rank, file in self._files.items():
-            for report in file.read():
-                self._take(rank, report)
+            for told in file.read():
+                reached += self._milestones.take(rank, told)
+                self._take(rank, told.report)
+        if reached:
+            self._journal.record(WorkersReached, round=self._round, reached=tuple(reached))
         now = time.monotonic()
         due = self._progress.take(now, flush)
         if due:

@@ -6,7 +6,7 @@ import re
 import sysconfig
 from dataclasses import dataclass
 
-from ..wire.events import WorkerError
+from ..wire.runner_events import WorkerError
 
 TAIL_BYTES = 1 << 16
 """How much of the end of stderr is looked at."""

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Protocol
 
 from ..procs import ref_of_child, state_of
-from ..wire.events import ExitRole, WorkerError, WorkerRef
 from ..wire.plain import now
+from ..wire.runner_events import ExitRole, WorkerError, WorkerRef
 from .exits import Ending, role_of, says_lost_peer
 from .oom import OomKiller
 from .preload.forked import Forked

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
 
-from .events import (
+from .runner_events import (
     Activity,
     AnyRunnerEvent,
     Cause,
@@ -27,6 +27,7 @@ from .events import (
     WorkerExited,
     WorkerRef,
     WorkersFinished,
+    WorkersReached,
     WorkersStarted,
     WorkersStarting,
 )
@@ -88,6 +89,7 @@ ORDER: dict[type[AnyRunnerEvent], frozenset[Phase]] = {
     Activity: _WITH_WORKERS,
     CheckpointSaved: _WITH_WORKERS,
     Resumed: _WITH_WORKERS,
+    WorkersReached: _WITH_WORKERS,
     WorkerExited: _WITH_WORKERS,
     RestartBegun: frozenset({Phase.UP, Phase.STARTING, Phase.FINISHING}),
     WorkersFinished: frozenset({Phase.UP}),
@@ -207,6 +209,8 @@ def _apply(state: RunnerState, event: AnyRunnerEvent, node: str) -> RunnerState:
             return replace(state, checkpoint_step=event.step)
         case Resumed():
             return replace(state, resumed_step=event.step)
+        case WorkersReached():
+            return state
         case WorkerExited():
             return _exited(state, event)
         case RestartBegun():

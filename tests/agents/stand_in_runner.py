@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from agents import procs
 from agents.bundle import Bundle
 from agents.journal import Journal
-from agents.wire.events import (
+from agents.wire.runner_events import (
     Progress,
     RankProgress,
     RunnerFinished,

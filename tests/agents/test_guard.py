@@ -8,7 +8,7 @@ import pytest
 
 from agents.runner.exits import Ending, kind_of_failure
 from agents.runner.guard import EARLY_S, TRIES, Streak, follow
-from agents.wire.events import WorkerError
+from agents.wire.runner_events import WorkerError
 from tests.agents.runner_harness import Attempt, Runner, write_script
 
 LONG_S = 120.0

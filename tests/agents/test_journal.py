@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agents.journal import Journal, Line, last_line, read_lines, repair
-from agents.wire.events import WorkersFinished
+from agents.wire.runner_events import WorkersFinished
 
 
 @pytest.fixture

@@ -73,6 +73,8 @@ def test_one_slot_for_each_gpu_may_be_asked_for(monkeypatch: pytest.MonkeyPatch)
         ([*GOOD, "--redis-url", "http://h"], "redis://HOST:PORT/0"),
         ([*GOOD, "--name", "a/b"], "--name is 'a/b'."),
         ([*GOOD, "--slots", "0"], "--slots is '0'."),
+        ([*GOOD, "--gpu-share", "4/3"], "--gpu-share is '4/3'."),
+        ([*GOOD, "--gpu-share", "2"], "such as 1/3."),
         ([*GOOD, "--slots", "many"], "--slots is 'many'."),
         ([*GOOD, "--python", "/x/python"], "--python is '/x/python'"),
         ([*GOOD, "--bogus"], "Unrecognized arguments: --bogus."),

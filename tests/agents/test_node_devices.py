@@ -82,6 +82,23 @@ def test_each_runner_gets_a_gpu_of_its_own_and_leaves_it_to_the_next(
     assert seen(node, third) == "GPU-a"
 
 
+def test_of_two_node_agents_on_one_machine_each_has_gpus_of_its_own(
+    listed: Path,
+    valkey: Valkey,
+    start_agent: Callable[..., Agent],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    listed.write_text("GPU-a GPU-b GPU-c")
+    monkeypatch.setenv("REGROUP_GPU_SHARE", "2/2")
+    second = start_agent(valkey, entry=REAL, slots=None)
+    hub = Hub(valkey.redis, second.name)
+    facts = hub.wait_for("node_started")["facts"]
+    assert ([gpu["uuid"] for gpu in facts["gpus"]], facts["slots"]) == (["GPU-b"], 1)
+    attempt, _ = start(second, hub, tmp_path)
+    assert seen(second, attempt) == "GPU-b"
+
+
 def test_the_choice_outlives_the_node_agent(node: Agent, node_hub: Hub, tmp_path: Path) -> None:
     one, _ = start(node, node_hub, tmp_path)
     node.kill()

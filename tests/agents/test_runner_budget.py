@@ -21,7 +21,7 @@ from agents.runner.budget import (
     standing_to_json,
     why_too_many,
 )
-from agents.wire.events import Claim, ExitRole
+from agents.wire.runner_events import Claim, ExitRole
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 Role = Literal["cause", "peer_lost", "none"]

@@ -7,7 +7,7 @@ import signal
 import pytest
 
 from agents.runner.exits import Ending, ended_by, kind_of_failure, known_from, role_of, say
-from agents.wire.events import WorkerError
+from agents.wire.runner_events import WorkerError
 
 GLOO = WorkerError(
     type="RuntimeError",

@@ -11,7 +11,7 @@ from agents.runner.rendezvous.plain_state import State, decode, encode
 from agents.runner.rendezvous.state import PATIENCE_S, StateHolder
 from agents.runner.torch_hooks import RendezvousBackend, RendezvousSettings, RendezvousTimeout, _NodeDesc
 from agents.runner.workers import Workers
-from agents.wire.events import WorkerRef
+from agents.wire.runner_events import WorkerRef
 
 HERE, SILENT = _NodeDesc("node-a", 1, 0), _NodeDesc("node-b", 2, 0)
 TTL_S = 3.0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agents.runner.progress import ActivityGate, Coalescer, ResumedFrom, Saved, read_report
-from agents.wire.events import RankProgress
+from agents.runner.progress import ActivityGate, Coalescer, Group, ResumedFrom, Saved, read_report
+from agents.wire.runner_events import RankProgress
 
 
 def progress(rank: int, step: int) -> RankProgress:
@@ -23,6 +23,8 @@ def progress(rank: int, step: int) -> RankProgress:
         ('{"kind":"step","step":3,"metrics":{"loss":NaN}}', RankProgress(rank=5, step=3)),
         ('{"kind":"checkpoint","step":3,"path":"/c"}', Saved(3, "/c")),
         ('{"kind":"resumed","step":3,"path":"/c"}', ResumedFrom(3, "/c")),
+        ('{"kind":"group_begun","at":1.5}', Group(is_up=False)),
+        ('{"kind":"group_up"}', Group(is_up=True)),
         ('{"kind":"checkpoint","step":3}', None),
         ('{"kind":"step","step":"three"}', None),
         ('{"kind":"news","step":3}', None),
@@ -31,7 +33,8 @@ def progress(rank: int, step: int) -> RankProgress:
     ],
 )
 def test_a_line_is_a_report_or_nothing(line: str, report: object) -> None:
-    assert read_report(line, rank=5) == report
+    told = read_report(line, rank=5)
+    assert (told and told.report) == report
 
 
 def test_the_first_step_does_not_wait_and_later_ones_are_joined() -> None:

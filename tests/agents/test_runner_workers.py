@@ -15,8 +15,8 @@ from agents.procs import is_alive, ref_of
 from agents.runner import workers as workers_module
 from agents.runner.sentences import facts_of, stays
 from agents.runner.workers import Ended, Workers, name_processes
-from agents.wire.events import WorkerRef
 from agents.wire.plain import now
+from agents.wire.runner_events import WorkerRef
 from tests.waiting import wait_until
 
 PARENT = (

@@ -22,8 +22,9 @@ import httpx
 import redis
 
 from agents.wire import streams
-from agents.wire.events import AnyEvent, Claim
+from agents.wire.events import AnyEvent
 from agents.wire.plain import to_json
+from agents.wire.runner_events import Claim
 from tests.valkey import run_valkey
 
 if TYPE_CHECKING:

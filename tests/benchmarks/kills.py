@@ -20,6 +20,8 @@ HANG_S = 60.0
 """A kill that has not recovered by then is a hang. Nobody is killed meanwhile, as it costs cores."""
 UP_S = 150.0
 """How long the first world may take: plain torchrun waits 30 s for its last call."""
+IN_VAIN = 3
+"""So many hangs, and nothing else, show that a side does not bear such kills; each costs a minute."""
 REST_S = 1.0
 """How long everybody is left alone between a recovery and the next kill, and a job after its own start."""
 
@@ -35,7 +37,8 @@ class Column:
     most: int
     """Kills at most: more than ``turns`` only while none has recovered, as a median needs one."""
     most_hangs: int | None = None
-    """After so many it is killed no more, once one has recovered. None: it is killed on all the same."""
+    """After so many it is killed no more, once one has recovered; after ``IN_VAIN`` in any case. None: it is
+    killed on all the same."""
     kills: int = 0
     hangs: int = 0
     recovered_s: list[float] = field(default_factory=list)
@@ -136,12 +139,16 @@ class Column:
 
     def is_through(self, number: int) -> bool:
         """Whether its turn of that number, from 0, is left out."""
-        has_hung_enough = self.most_hangs is not None and self.hangs >= self.most_hangs
-        return number >= self.turns or (has_hung_enough and bool(self.recovered_s))
+        return number >= self.turns or self._has_hung_enough()
+
+    def _has_hung_enough(self) -> bool:
+        if self.most_hangs is None:
+            return False
+        return self.hangs >= (self.most_hangs if self.recovered_s else IN_VAIN)
 
     def finish(self) -> None:
         """Kill on while none has recovered, and end everything."""
-        while not self.recovered_s and self.kills < self.most:
+        while not self.recovered_s and self.kills < self.most and not self._has_hung_enough():
             self.turn(self.kills)
         self.close()
 

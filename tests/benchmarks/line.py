@@ -71,9 +71,9 @@ def restarts_per_kill(accounts: Sequence[Account]) -> float | None:
 
 def misses(case: Case, line: Line, accounts: Sequence[Account], is_compared: bool) -> Iterator[str]:
     """A sentence for each target that is missed."""
-    # That torchrun does not bear a change of nodes is no fault of ours.
-    if is_compared and line.ratio is None and not case.is_change:
-        yield f"{case.name}: nothing to compare: {line.torchrun_hangs} of {line.torchrun_kills} hung."
+    # That torchrun never comes back from a kill or a change of nodes is no fault of ours.
+    if is_compared and line.ratio is None and not line.torchrun_hangs and not case.is_change:
+        yield f"{case.name}: there is nothing to compare with."
     if line.ratio is not None and line.ratio > case.most:
         yield f"{case.name}: the ratio to torchrun is {line.ratio:.3f}; it was to be {case.most} at most."
     if case.most_s is not None and (line.ours_s or 0) > case.most_s:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.benchmarks.cases import CASES, ONE_BY_TWO, UnknownCase, find_cases, in_groups, most_nodes
-from tests.benchmarks.kills import Column
+from tests.benchmarks.kills import IN_VAIN, Column
 from tests.benchmarks.line import Line, misses, p99_of
 from tests.benchmarks.marks import Marks, worlds_of
 from tests.benchmarks.phases import Kill, is_told, phases_of
@@ -104,7 +104,7 @@ def test_nothing_is_missed_when_all_is_reached() -> None:
     ("line", "accounts", "says"),
     [
         (replace(GOOD, ratio=0.081), ONE_EACH, "the ratio to torchrun is 0.081"),
-        (replace(GOOD, torchrun_s=None, ratio=None), ONE_EACH, "nothing to compare"),
+        (replace(GOOD, torchrun_s=None, ratio=None, torchrun_hangs=0), ONE_EACH, "nothing to compare"),
         (replace(GOOD, hangs=1), ONE_EACH, "1 of 10 kills hung"),
         (replace(GOOD, p99_s=1.01), ONE_EACH, "99th percentile is 1.010 s"),
         (GOOD, [Account({}, 0), Account({}, 2)], "cost [0, 2] failure restarts"),
@@ -119,6 +119,11 @@ def test_each_missed_target_is_a_sentence(line: Line, accounts: list[Account], s
 LOSS = find_cases("node-loss")[0]
 LOST = replace(GOOD, case=LOSS.name, ours_s=4.0, torchrun_s=32.0, ratio=0.125)
 NONE_EACH = [Account({}, 0)] * 5
+
+
+def test_kills_that_torchrun_never_comes_back_from_are_no_miss_of_ours() -> None:
+    alone = replace(GOOD, torchrun_s=None, ratio=None, torchrun_kills=3, torchrun_hangs=3)
+    assert list(misses(CASE, alone, ONE_EACH, is_compared=True)) == []
 
 
 def test_a_change_of_nodes_that_torchrun_does_not_bear_is_no_miss_of_ours() -> None:
@@ -185,9 +190,9 @@ def test_an_unknown_case_is_refused_with_the_known_ones() -> None:
 
 @pytest.mark.parametrize(
     ("hangs", "recovered_s", "left_out"),
-    [(1, [2.0], False), (2, [2.0], True), (2, [], False)],
+    [(1, [2.0], False), (2, [2.0], True), (2, [], False), (IN_VAIN, [], True)],
 )
-def test_who_has_hung_twice_is_killed_no_more_once_it_has_recovered(
+def test_who_has_hung_twice_is_killed_no_more_once_it_has_recovered_and_later_in_any_case(
     tmp_path: Path, hangs: int, recovered_s: list[float], left_out: bool
 ) -> None:
     column = Column(

@@ -79,6 +79,31 @@ def test_a_click_on_a_worker_that_was_replaced_hits_nobody(operator: httpx.Clien
     stop(operator, job_id)
 
 
+REPORTED = ("detect", "stop", "joining", "last_call", "start", "script", "process_group", "first_step")
+"""A checkpoint is loaded only where there is one by then, and a kill may come before the pace is regained."""
+
+
+def _assert_accounted_for(api: httpx.Client, job_id: int, kills: int) -> None:
+    """Each recovery is told phase by phase, one after the other, and next to nothing lies between them."""
+
+    def recovered() -> list[Json]:
+        rounds: list[Json] = api.get(f"/api/jobs/{job_id}/timeline").json()["rounds"][1:]
+        return rounds if all(one["recovery_s"] is not None for one in rounds) else []
+
+    rounds = wait_until(recovered, 20, "the first step of each round to be told")
+    assert len(rounds) == kills
+    for one in rounds:
+        told = [phase for phase in one["phases"] if phase["seconds"] is not None]
+        assert set(REPORTED) <= {phase["name"] for phase in told}, one
+        starts = [phase["start"] for phase in told]
+        assert starts == sorted(starts)
+        assert one["unaccounted_s"] >= 0
+        whole = sum(phase["seconds"] for phase in told if phase["name"] != "pace") + one["unaccounted_s"]
+        assert whole == pytest.approx(one["recovery_s"], abs=1e-4)
+    small = [one["unaccounted_s"] <= max(0.02, 0.02 * one["recovery_s"]) for one in rounds]
+    assert 2 * sum(small) > kills, [(one["recovery_s"], one["unaccounted_s"]) for one in rounds]
+
+
 def test_kills_in_a_row_are_one_failure_restart_each(operator: httpx.Client, tmp_path: Path) -> None:
     job_id = launch_char_lm(operator, tmp_path, nproc_per_node=2, max_restarts=50)
     seen = _wait_trained(operator, job_id, 1, round=1, world_size=4)
@@ -97,6 +122,7 @@ def test_kills_in_a_row_are_one_failure_restart_each(operator: httpx.Client, tmp
         assert seen["restarts"]["failure"] == number
         assert seen["restarts"]["membership"] == 0
     assert sum(b["charged"] for b in seen["restarts"]["by_node"].values()) == KILLS
+    _assert_accounted_for(operator, job_id, KILLS)
     stop(operator, job_id)
     for node in seen["restarts"]["by_node"]:
         assert procs.find_marked(f"{attempt}/{node}") == []

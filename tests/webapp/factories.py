@@ -9,8 +9,8 @@ from typing import Any
 
 from django.utils import timezone
 
-from agents.wire.events import WorkerRef
 from agents.wire.lifecycle import Phase, RunnerState, WorkerState
+from agents.wire.runner_events import WorkerRef
 from webapp.accounts.models import Account
 from webapp.fleet.models import Command, CommandState, Node, NodeState
 from webapp.jobs.folded import state_to_dict

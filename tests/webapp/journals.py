@@ -10,12 +10,10 @@ from typing import Any
 import redis
 
 from agents.wire import streams
-from agents.wire.events import (
-    AnyEvent,
+from agents.wire.events import AnyEvent, CommandEnded, NodeFacts, NodeStarted, RunnerSettled
+from agents.wire.plain import to_json
+from agents.wire.runner_events import (
     Claim,
-    CommandEnded,
-    NodeFacts,
-    NodeStarted,
     Progress,
     RankProgress,
     RendezvousBegun,
@@ -24,7 +22,6 @@ from agents.wire.events import (
     RestartBegun,
     Resumed,
     RunnerFinished,
-    RunnerSettled,
     RunnerStarted,
     WorkerExited,
     WorkerRef,
@@ -32,7 +29,6 @@ from agents.wire.events import (
     WorkersStarted,
     WorkersStarting,
 )
-from agents.wire.plain import to_json
 from webapp.ingest.entries import Entry
 
 BEGAN = datetime(2026, 3, 1, 14, 0, tzinfo=UTC)

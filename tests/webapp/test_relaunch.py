@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from agents.wire.events import WorkerRef
 from agents.wire.lifecycle import Phase, RunnerState, WorkerState
+from agents.wire.runner_events import WorkerRef
 from tests.webapp.api_client import Api
 from tests.webapp.factories import make_node, make_running_job, wanting
 from webapp.accounts.models import Account

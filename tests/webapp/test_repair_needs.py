@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from agents.wire.events import WorkerRef
 from agents.wire.lifecycle import Phase, RunnerState, WorkerState
+from agents.wire.runner_events import WorkerRef
 from webapp.jobs.needs import Add, LetGo, Replace, StartAgain, TellToLeave, decide, may_return
 from webapp.jobs.situation import JobFacts, MemberFacts, RoundFacts
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from agents.wire.events import Progress, RendezvousBegun, RendezvousJoined, WorkerExited
+from agents.wire.runner_events import Progress, RendezvousBegun, RendezvousJoined, WorkerExited
 from tests.webapp.journals import RunnerJournal
 from tests.webapp.situations import NODES, facts, fold_all, journals, killed, says, up
 from webapp.jobs.situation import (

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from agents.wire.events import RendezvousBegun, RendezvousJoined
 from agents.wire.lifecycle import Phase, RunnerState
+from agents.wire.runner_events import RendezvousBegun, RendezvousJoined
 from tests.webapp.journals import BEGAN
 from tests.webapp.situations import NODES, change, facts, journals, killed, says, up
 from webapp.jobs.situation import (

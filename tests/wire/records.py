@@ -7,12 +7,14 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from agents.wire.events import (
+from agents.wire.lifecycle import ORDER, Phase, RunnerState, fold
+from agents.wire.runner_events import (
     Activity,
     AnyRunnerEvent,
     CheckpointSaved,
     Progress,
     RankProgress,
+    Reached,
     RendezvousBegun,
     RendezvousCompleted,
     RendezvousJoined,
@@ -23,10 +25,10 @@ from agents.wire.events import (
     WorkerExited,
     WorkerRef,
     WorkersFinished,
+    WorkersReached,
     WorkersStarted,
     WorkersStarting,
 )
-from agents.wire.lifecycle import ORDER, Phase, RunnerState, fold
 
 NODE, OTHER = "node-1", "node-2"
 BEGAN = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
@@ -53,6 +55,7 @@ _OF_ITS_OWN: dict[type[AnyRunnerEvent], dict[str, Any]] = {
     Activity: {"last_output_at": BEGAN},
     CheckpointSaved: {"rank": 0, "step": 10, "path": "/ckpt/10.pt"},
     Resumed: {"rank": 0, "step": 10, "path": "/ckpt/10.pt"},
+    WorkersReached: {"reached": (Reached(rank=0, what="group_up", at=BEGAN),)},
     WorkersFinished: {},
     RestartBegun: {"cause": "failure", "torch_counter": 1},
     RunnerFinished: {"outcome": "failed", "reason": "The workers failed."},

@@ -11,8 +11,9 @@ import pytest
 
 from agents.wire import codec
 from agents.wire.commands import AnyCommand, AnyRequest, LogLine, LogSlice, LogSliceAnswer
-from agents.wire.events import AnyEvent, WorkerExited
+from agents.wire.events import AnyEvent
 from agents.wire.plain import start_message_from_json
+from agents.wire.runner_events import WorkerExited
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agents.wire.events import (
+from agents.wire.lifecycle import JobState, Phase, RunnerState, fold
+from agents.wire.runner_events import (
     CheckpointSaved,
     Progress,
     RankProgress,
@@ -15,7 +16,6 @@ from agents.wire.events import (
     WorkerExited,
     WorkersFinished,
 )
-from agents.wire.lifecycle import JobState, Phase, RunnerState, fold
 from tests.wire.records import NODE, OTHER, RESTART, UP, fold_all, history, record
 
 

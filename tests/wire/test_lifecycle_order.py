@@ -8,7 +8,8 @@ from typing import get_args
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.wire.events import (
+from agents.wire.lifecycle import ORDER, Phase, RunnerState, fold
+from agents.wire.runner_events import (
     AnyRunnerEvent,
     Progress,
     RendezvousBegun,
@@ -17,7 +18,6 @@ from agents.wire.events import (
     WorkersFinished,
     WorkersStarted,
 )
-from agents.wire.lifecycle import ORDER, Phase, RunnerState, fold
 from tests.wire.records import NODE, RESTART, UP, fold_all, history, legal_histories, record
 from webapp.jobs.folded import state_from_dict, state_to_dict
 

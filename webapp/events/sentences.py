@@ -100,6 +100,23 @@ def _resumed(b: Body) -> str:
     return f"Rank {b['rank']} resumed from step {b['step']:,}: {b['path']}."
 
 
+_MILESTONES = {
+    "group_begun": "called init_process_group",
+    "group_up": "have a process group",
+    "checkpoint_loaded": "go on from a checkpoint",
+    "first_step": "have done a step",
+    "pace_regained": "are as fast as before the restart",
+}
+
+
+def _reached(b: Body) -> str:
+    by_what: dict[str, list[int]] = {}
+    for each in b["reached"]:
+        by_what.setdefault(each["what"], []).append(each["rank"])
+    told = (f"ranks {_and(ranks)} {_MILESTONES.get(what, what)}" for what, ranks in by_what.items())
+    return f"{b['node']}: {'; '.join(told)}."
+
+
 def _finished(b: Body) -> str:
     by_whom = " (written by the node agent)" if b.get("inferred") else ""
     reason = str(b["reason"]).rstrip(".")
@@ -157,6 +174,7 @@ _SENTENCES: dict[str, Callable[[Body], str]] = {
     "activity": _activity,
     "checkpoint_saved": _checkpoint,
     "resumed": _resumed,
+    "workers_reached": _reached,
     "workers_finished": lambda b: f"All workers of {b['node']} ended with 0; it waits for the others.",
     "runner_finished": _finished,
     "keeper_started": lambda b: (

@@ -13,14 +13,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from agents.wire.codec import Unreadable
-from agents.wire.events import (
-    AnyEvent,
-    CommandEnded,
-    CommandReceived,
-    KeeperEvent,
-    RunnerEvent,
-    RunnerSettled,
-)
+from agents.wire.event import KeeperEvent, RunnerEvent
+from agents.wire.events import AnyEvent, CommandEnded, CommandReceived, RunnerSettled
 from agents.wire.streams import attempt_of
 from webapp.database import is_trouble, take_turns
 from webapp.events.models import SET_ASIDE, Record, Source

@@ -21,6 +21,7 @@ from webapp.masking import mask
 from .budget import budget_out
 from .failures import newest_failure
 from .folded import runner_of
+from .goodput import goodput_out
 from .models import Attempt, Job, Member, Round
 from .past_attempts import attempt_outs, relaunches_out
 from .scale import why_fixed
@@ -42,6 +43,7 @@ from .schemas import (
 )
 from .schemas import Sentence as SentenceOut
 from .stop import deadline_of, is_forced
+from .troubles_facts import troubles_out
 
 PAST = 20
 """Earlier sentences that an answer holds at most."""
@@ -108,6 +110,8 @@ def job_out(job: Job) -> JobOut:
         **summary.dict(),
         headline=HeadlineOut(sentence=job.state_reason, since=job.state_since),
         budget=budget_out(summary.restarts, newest.rounds, is_over),
+        goodput=goodput_out(job, now, summary.step, nodes.values()),
+        troubles=troubles_out(job, attempt, newest.members, newest.rounds, nodes, summary.step, now),
         attempt_id=attempt.id if attempt else None,
         spec=SpecIn(**mask(job.spec)),
         store_host=attempt.store_host or None if attempt else None,
@@ -300,9 +304,8 @@ def _timeline_version(newest: _Newest) -> int:
     if newest.attempt is None:
         return 0
     spans = newest.attempt.spans.aggregate(last=Max("id"))["last"] or 0
-    marks = Record.objects.filter(
-        attempt=newest.attempt.id, kind__in=("checkpoint_saved", "resumed", "worker_exited")
-    )
+    kinds = ("checkpoint_saved", "resumed", "worker_exited", "workers_reached")
+    marks = Record.objects.filter(attempt=newest.attempt.id, kind__in=kinds)
     ended = sum(runner.phase is Phase.ENDED for _, runner in newest.members)
     kills = Command.objects.filter(kind="kill_worker", attempt=newest.attempt.id).count()
     return int(spans + marks.count() + ended + kills + len(newest.rounds))

@@ -24,11 +24,13 @@ from .faults import kill_worker
 from .filters import JobFilter, find_jobs
 from .logs import LogQuestion, Stream, read_log
 from .models import Job
+from .rank_lanes import rank_lanes_out
 from .scale import scale
 from .schemas import FaultIn, JobIn, JobOut, JobPage, LogPage, ScaleIn, StopIn
 from .services import create_job, stop_job
 from .timeline import timeline_out
-from .timeline_schemas import TimelineOut
+from .timeline_schemas import RankLanesOut, TimelineOut, WaterfallOut
+from .waterfall_answer import waterfall_out
 
 router = Router(tags=["jobs"])
 
@@ -111,6 +113,23 @@ def list_commands(
 def timeline(request: HttpRequest, id: int, attempt: int | None = None) -> TimelineOut:
     """A lane for each node: rounds, phases, and marks for what happened. All attempts, or one."""
     return timeline_out(_job(id), attempt)
+
+
+@router.get("/jobs/{id}/timeline/ranks", response={200: RankLanesOut, **ERRORS})
+def rank_lanes(
+    request: HttpRequest,
+    id: int,
+    node: Annotated[list[str], Query(min_length=1)],
+    attempt: int | None = None,
+) -> RankLanesOut:
+    """A lane for each rank of the named nodes: its workers, and how each ended. All attempts, or one."""
+    return rank_lanes_out(_job(id), node, attempt)
+
+
+@router.get("/jobs/{id}/attempts/{attempt}/rounds/{number}/waterfall", response={200: WaterfallOut, **ERRORS})
+def waterfall(request: HttpRequest, id: int, attempt: int, number: int) -> WaterfallOut:
+    """How each node and each rank came into that round, phase by phase."""
+    return waterfall_out(_job(id), attempt, number)
 
 
 @router.get("/jobs/{id}/events", response={200: EventPage, **ERRORS})

@@ -13,25 +13,23 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from agents.wire.commands import StartRunner
-from agents.wire.events import (
+from agents.wire.commands import KillWorker, StartRunner
+from agents.wire.events import AnyKeeperEvent, CommandEnded, CommandReceived, RunnerSettled
+from agents.wire.lifecycle import JobState, Phase, RunnerState, fold
+from agents.wire.runner_events import (
     Activity,
-    AnyKeeperEvent,
     AnyRunnerEvent,
     CheckpointSaved,
-    CommandEnded,
-    CommandReceived,
     Progress,
     RendezvousCompleted,
     RestartBegun,
     Resumed,
     RunnerFinished,
-    RunnerSettled,
     RunnerStarted,
     WorkerExited,
+    WorkersReached,
     WorkersStarted,
 )
-from agents.wire.lifecycle import JobState, Phase, RunnerState, fold
 from webapp.database import is_trouble
 from webapp.fleet.models import Command
 from webapp.fleet.outbox import find_command
@@ -43,6 +41,7 @@ from .folded import incarnation_of, runner_of, state_to_dict
 from .launch import incarnation_in, start_members, stop_others
 from .locks import lock_jobs
 from .models import Attempt, Job, Member, Sentence
+from .moments import MomentsBook
 from .relaunch import begin_anew, fail_if_spent
 from .repair import keep_at_strength
 from .situation import JobFacts, why_end_the_rest
@@ -62,7 +61,7 @@ class _Open:
         self.member.incarnation, self.member.settled_at = incarnation, None
 
 
-_OF_TRAINING = (Progress, Activity, CheckpointSaved)
+_OF_TRAINING = (Progress, Activity, CheckpointSaved, WorkersReached)
 
 
 @dataclass
@@ -75,6 +74,7 @@ class Batch:
     """Those that train on: their pages hear of it."""
     _ended: list[Member] = field(default_factory=list)
     _open: dict[tuple[str, str], _Open | None] = field(default_factory=dict)
+    _moments: MomentsBook = field(default_factory=MomentsBook)
 
     def runner_event(self, event: AnyRunnerEvent) -> None:
         """A record of an attempt that this hub does not know is kept as a record, and changes nothing."""
@@ -90,6 +90,7 @@ class Batch:
         )
         (self._moved_on if trains_on else self.jobs).add(found.member.attempt.job_id)
         self._write_rows(found, event)
+        self._moments.take(event)
         if found.runner.phase is not before.phase:
             rows.move_lane(found.member, found.runner.phase, found.runner.round, event.at)
 
@@ -118,6 +119,8 @@ class Batch:
         self.jobs.add(command.job)
         if command.kind == StartRunner.kind:
             self._start_ended(command, event)
+        elif command.kind == KillWorker.kind:
+            self._moments.take_kill(command, event)
 
     def finish(self) -> None:
         """Call once, at the end of the transaction."""
@@ -127,6 +130,7 @@ class Batch:
             found.member.folded = state_to_dict(found.runner)
         fields = ["phase", "folded", "source", "started_at", "settled_at", "incarnation"]
         Member.objects.bulk_update([found.member for found in opened], fields)
+        self._moments.write()
         for member in self._ended:
             rows.explain_newest(member)
         for job_id in sorted(self.jobs):

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
 
 from agents.wire.lifecycle import Phase, RunnerState
+from agents.wire.rdzv import read_rdzv_conf
 from agents.wire.streams import NOT_HEARD_S
 from webapp.fleet.answers import silence_of
 from webapp.fleet.models import Node
 
 from .folded import runner_of
-from .models import Attempt, Job, Member, Round, Wanted
+from .models import Attempt, Job, Member, NodeMoments, Round, Wanted
+from .moments import COMING
 from .round_why import coming_words, failure_words
 from .situation import JobFacts, MemberFacts, RoundFacts
+from .specs import spec_of
 
 
 def facts_of(job: Job) -> JobFacts:
@@ -33,6 +36,7 @@ def facts_of(job: Job) -> JobFacts:
         members=members,
         rounds=(_round(newest),) if newest else (),
         next_why=_next_why(newest, members) if newest else "",
+        last_call_at=_last_call_at(attempt, members) if attempt else None,
     )
 
 
@@ -64,6 +68,19 @@ def _next_why(newest: Round, members: tuple[MemberFacts, ...]) -> str:
     if not any(_leaves_its_round(member.runner) for member in members):
         return ""
     return failure_words(newest.attempt_id, newest.number) or coming_words(newest)
+
+
+def _last_call_at(attempt: Attempt, members: tuple[MemberFacts, ...]) -> datetime | None:
+    """The last call runs from when there were enough of them: at the latest since the last one joined."""
+    meeting = [m.runner for m in members if m.runner.phase is Phase.RENDEZVOUS and not m.is_unheard]
+    inside = {node for runner in meeting for node in runner.joined}
+    if not inside or len(inside) < attempt.job.min_nodes:
+        return None
+    rows = NodeMoments.objects.filter(attempt=attempt, round=COMING, node__in=inside)
+    seen = [datetime.fromisoformat(row.of_node["joined"]) for row in rows if "joined" in row.of_node]
+    spec = spec_of(attempt.job)
+    last_call_s = read_rdzv_conf(spec.rdzv_conf, spec.rdzv_backend).last_call_timeout
+    return max(seen) + timedelta(seconds=last_call_s) if seen else None
 
 
 def _leaves_its_round(runner: RunnerState) -> bool:

@@ -10,14 +10,8 @@ from collections.abc import Iterable
 
 from django.db import connection
 
-from agents.wire.events import (
-    AnyEvent,
-    CommandEnded,
-    CommandReceived,
-    KeeperEvent,
-    RunnerEvent,
-    RunnerSettled,
-)
+from agents.wire.event import KeeperEvent, RunnerEvent
+from agents.wire.events import AnyEvent, CommandEnded, CommandReceived, RunnerSettled
 from webapp.fleet.outbox import find_commands
 
 from .models import Attempt, Job

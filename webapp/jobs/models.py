@@ -110,10 +110,31 @@ class Round(models.Model):
     last_step = models.PositiveBigIntegerField(null=True)
     """How far any of its workers had come when it ended."""
     formed_at = models.DateTimeField()
+    moments = models.JSONField(default=dict)
+    """The latest of each recorded moment of the way into it. See ``moments.py``."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["attempt", "number"], name="round_once")]
         ordering = ["attempt", "number"]
+
+
+class NodeMoments(models.Model):
+    """When a node and each of its ranks came past each moment of the way into a round. See ``moments.py``."""
+
+    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="moments")
+    node = models.CharField(max_length=100)
+    round = models.PositiveIntegerField(default=0)
+    """0: the round to come, whose number is not known yet."""
+    offset_s = models.FloatField(null=True)
+    """How far the node's clock was ahead of the hub's; its moments are told less this. None: not known."""
+    error_s = models.FloatField(null=True)
+    of_node = models.JSONField(default=dict)
+    """ISO 8601 by the hub's clock, by the moment's name."""
+    of_ranks = models.JSONField(default=dict)
+    """The same for each rank, by the moment's name and the rank."""
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["attempt", "round", "node"], name="moments_once")]
 
 
 class Worker(models.Model):
@@ -132,7 +153,7 @@ class Worker(models.Model):
     signal = models.CharField(max_length=16, blank=True)
     role = models.CharField(max_length=16, default="running")
     ended_by = models.CharField(max_length=16, blank=True)
-    """See ``agents.wire.events.ExitKind``."""
+    """See ``agents.wire.runner_events.ExitKind``."""
     known_from = models.TextField(blank=True)
     said = models.TextField(blank=True)
     error = models.JSONField(null=True)

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from django.db.models import Q
 
-from agents.wire.events import RendezvousCompleted, Resumed, WorkerExited, WorkersStarted
 from agents.wire.lifecycle import Phase, RunnerState
+from agents.wire.runner_events import RendezvousCompleted, Resumed, WorkerExited, WorkersStarted
 
 from .comings import note_comings
 from .models import Member, PhaseSpan, Round, Worker

@@ -12,6 +12,9 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from agents.wire.spec import JobSpec
 from agents.wire.torchrun import REFUSED, SIGNALS
 
+from .goodput_schemas import GoodputOut
+from .troubles_schemas import TroubleOut
+
 StateWord = Literal[
     "queued",
     "waiting",
@@ -307,6 +310,8 @@ class JobSummary(Schema):
 class JobOut(JobSummary):
     headline: HeadlineOut
     budget: BudgetOut
+    goodput: GoodputOut
+    troubles: list[TroubleOut]
     attempt_id: str | None
     spec: SpecIn
     """Environment values that look secret are masked."""

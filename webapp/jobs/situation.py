@@ -103,6 +103,8 @@ class JobFacts:
     """The newest last; no more than the newest is needed."""
     next_why: str = ""
     """Why the coming round begins, as far as it is known."""
+    last_call_at: datetime | None = None
+    """When the nodes in the rendezvous wait no longer for others. None: too few are in, or not known."""
 
     @property
     def newest(self) -> RoundFacts | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from agents.wire.lifecycle import JobState, Phase
 
+from .gathering import say_gathering
 from .situation import (
     JobFacts,
     MemberFacts,
@@ -298,6 +299,8 @@ def _restarting(facts: JobFacts) -> Standing:
     if not joining:
         says = f"{why}The workers of round {coming - 1} are being stopped; round {coming} follows."
         return Standing(JobState.RESTARTING, says)
+    if (gathering := say_gathering(facts, coming)) is not None:
+        return Standing(JobState.RESTARTING, f"{why}{gathering}")
     missing = [m.node for m in living if m not in joining and not m.is_unheard]
     tail = (
         f"; {listed(missing)} {'has' if len(missing) == 1 else 'have'} not set out yet." if missing else "."
@@ -312,6 +315,8 @@ def _before_the_first_round(facts: JobFacts, living: Sequence[MemberFacts]) -> S
     missing = [m.node for m in living if m.node not in joined]
     if len(launching) == len(living):
         return Standing(JobState.WAITING, f"Waiting for {listed(launching)} to start.")
+    if (gathering := say_gathering(facts, 1)) is not None:
+        return Standing(JobState.WAITING, gathering)
     if missing:
         met = f"{len(joined)} of {count(len(living), 'node')} joined"
         return Standing(JobState.WAITING, f"Rendezvous round 1: {met}, {listed(missing)} still to come.")

@@ -17,6 +17,7 @@ from webapp.fleet.models import Command
 from .causes import Causes
 from .models import Attempt, Job, PhaseSpan, Round, Worker
 from .timeline_schemas import CauseWord, LaneOut, MarkOut, MarkWord, PhaseWord, RoundOut, SpanOut, TimelineOut
+from .waterfall import phases, read_moments, recovery_s, typical, unaccounted_s
 from .words import ended
 
 CHECKPOINTS = 500
@@ -44,10 +45,12 @@ def timeline_out(job: Job, attempt: int | None = None) -> TimelineOut:
         rounds=[_round(before, row, causes) for before, row in zip([None, *rounds], rounds, strict=False)],
         lanes=_lanes(attempts),
         marks=sorted(marks, key=lambda mark: mark.at),
+        typical=typical(read_moments(row.moments) for row in rounds if row.cause != "start"),
     )
 
 
 def _round(before: Round | None, row: Round, causes: Causes) -> RoundOut:
+    moments = read_moments(row.moments)
     return RoundOut(
         attempt=row.attempt.number,
         number=row.number,
@@ -60,6 +63,9 @@ def _round(before: Round | None, row: Round, causes: Causes) -> RoundOut:
         why=row.why,
         resumed_step=row.resumed_step,
         steps_redone=_steps_redone(before, row),
+        phases=phases(moments),
+        recovery_s=recovery_s(moments),
+        unaccounted_s=unaccounted_s(moments),
         formed_at=row.formed_at,
     )
 

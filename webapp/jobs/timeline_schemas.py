@@ -7,6 +7,8 @@ from typing import Literal
 
 from ninja import Schema
 
+from .schemas import WorkerStateWord
+
 CauseWord = Literal["start", "failure", "membership"]
 CauseKind = Literal[
     "exception",
@@ -35,6 +37,23 @@ ConsequenceKind = Literal[
     "finished",
     "unknown",
 ]
+RecoveryPhase = Literal[
+    "detect",
+    "stop",
+    "joining",
+    "last_call",
+    "start",
+    "script",
+    "process_group",
+    "checkpoint",
+    "first_step",
+    "pace",
+]
+"""In this order. detect: from the fault, where one was sent by hand, until a runner knew it. stop: until the
+workers of the round before were gone. joining: until all nodes that are in the round were there. last_call:
+until it was formed. start: until the processes were there. script: until they called init_process_group.
+process_group: until that returned. checkpoint: until they said that they resume. first_step: until they
+reported a step. pace: until steps took no longer than before."""
 MarkWord = Literal["failure", "kill", "checkpoint", "join", "leave", "resumed", "ended"]
 PhaseWord = Literal["launching", "idle", "rendezvous", "formed", "starting", "up", "restarting", "finishing"]
 
@@ -83,6 +102,19 @@ class ConsequenceOut(Schema):
     kind: ConsequenceKind
 
 
+class PhaseOut(Schema):
+    """A phase of a recovery, between two recorded moments; times are by the hub's clock."""
+
+    name: RecoveryPhase
+    start: datetime | None
+    """None: one of its two moments was not reported."""
+    seconds: float | None
+    critical_node: str | None
+    """Who was the last to be through. None as well for what only one node or rank was asked about."""
+    critical_rank: int | None
+    """None: it is a matter of the node, not of one of its ranks."""
+
+
 class RoundOut(Schema):
     attempt: int
     number: int
@@ -100,7 +132,64 @@ class RoundOut(Schema):
     """From which step it went on. None: not reported."""
     steps_redone: int | None
     """How many steps the round before had done beyond that. None: not known."""
+    phases: list[PhaseOut]
+    """Of the way from the round before to this one's first step: for each moment its latest rank."""
+    recovery_s: float | None
+    """From the first moment that is known to the first step. None: no step is reported yet."""
+    unaccounted_s: float | None
+    """What of that lies in none of the phases."""
     formed_at: datetime
+
+
+class WaterfallRow(Schema):
+    """One node's way into a round, or one rank's."""
+
+    node: str
+    rank: int | None
+    """None: what the node as a whole did before its ranks were there."""
+    phases: list[PhaseOut]
+
+
+class ClockOut(Schema):
+    node: str
+    offset_s: float | None
+    """How far the node's clock was ahead of the hub's. None: not measured."""
+    error_s: float | None
+    """The offset is right to within this."""
+    taken_s: float
+    """What its moments are told less: the offset, or 0 where that is no greater than its error."""
+
+
+class WaterfallOut(Schema):
+    """How each node and each rank came into one round."""
+
+    attempt: int
+    number: int
+    rows: list[WaterfallRow]
+    clocks: list[ClockOut]
+
+
+class WorkerSpanOut(Schema):
+    """One worker's life, from its start to its end."""
+
+    attempt: int
+    round: int
+    began_at: datetime
+    ended_at: datetime | None
+    state: WorkerStateWord
+    """How it ended; ``running`` while it has not."""
+
+
+class RankLaneOut(Schema):
+    """The workers that were one rank on one node, in order of time."""
+
+    node: str
+    rank: int
+    spans: list[WorkerSpanOut]
+
+
+class RankLanesOut(Schema):
+    items: list[RankLaneOut]
 
 
 class TimelineOut(Schema):
@@ -112,3 +201,5 @@ class TimelineOut(Schema):
     rounds: list[RoundOut]
     lanes: list[LaneOut]
     marks: list[MarkOut]
+    typical: dict[RecoveryPhase, float]
+    """The median of each phase over the restarts of this job, in seconds."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from agents.wire.lifecycle import Phase
-
+from .gathering import joined_by
 from .situation import JobFacts, MemberFacts, comes_back
 from .words import clock, count
 
 
 def say_waiting(facts: JobFacts) -> str | None:
     """The sentence; None where the coming round has as many nodes as it needs, or gets them by itself."""
-    joined = _joined(facts)
+    joined = joined_by(facts)
     lacking = facts.min_nodes - len(joined)
     if not joined or lacking < 1 or any(_is_on_its_way(m, facts, joined) for m in facts.members):
         return None
@@ -22,12 +21,6 @@ def say_waiting(facts: JobFacts) -> str | None:
     coming = (facts.newest.number if facts.newest else 0) + 1
     why = f": {'; '.join(told)}" if told else ""
     return f"Round {coming} waits for {count(lacking, 'more node')}{why}."
-
-
-def _joined(facts: JobFacts) -> set[str]:
-    """Those who are in the rendezvous, as the ones in it see it."""
-    inside = [m.runner for m in facts.living if m.runner.phase is Phase.RENDEZVOUS and not m.is_unheard]
-    return {node for runner in inside for node in runner.joined}
 
 
 def _is_on_its_way(member: MemberFacts, facts: JobFacts, joined: set[str]) -> bool:

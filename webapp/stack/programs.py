@@ -41,6 +41,7 @@ def hub_programs(options: StackOptions) -> list[Program]:
 
 def node_programs(options: StackOptions) -> list[Program]:
     agent = str(Path(options.python).parent / "regroup-agent")
+    many = len(options.node_names)
     # Where other machines take part, the nodes here must not tell them to come to 127.0.0.1.
     address = ("--address", options.reached_at) if options.takes_other_machines else ()
     return [
@@ -54,11 +55,13 @@ def node_programs(options: StackOptions) -> list[Program]:
                 str(options.data / "nodes" / name),
                 "--slots",
                 str(options.slots),
+                "--gpu-share",
+                f"{number}/{many}",
                 *address,
             ),
             is_node=True,
         )
-        for name in options.node_names
+        for number, name in enumerate(options.node_names, start=1)
     ]
 
 

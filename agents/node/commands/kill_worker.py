@@ -10,7 +10,7 @@ from ...bundle import Bundle, find_bundles
 from ...procs import ProcessRef
 from ...wire.commands import KillWorker
 from ..kin import is_kin
-from ..outcome import Done, Failed, Refused
+from ..outcome import Done, Evidence, Failed, Refused
 from .node import Node
 
 ENDING = frozenset({"SIGKILL", "SIGTERM", "SIGSEGV", "SIGINT", "SIGABRT"})
@@ -26,7 +26,7 @@ def carry_out(command: KillWorker, node: Node, is_resumed: bool) -> Done:
     if not procs.is_alive(worker):
         return _already_gone(command, who, is_resumed)
     _require_worker_of(command, worker, node, who)
-    begun = time.monotonic()
+    sent_at, begun = time.time(), time.monotonic()
     if not _send(worker, signum, who):
         return _already_gone(command, who, is_resumed)
     if command.signal not in ENDING:
@@ -34,7 +34,8 @@ def carry_out(command: KillWorker, node: Node, is_resumed: bool) -> Done:
     if procs.wait_gone([worker], GONE_S, poll_s=0.005):
         raise Failed(f"{who} was sent {command.signal} on {node.name} and still runs {GONE_S:.0f} s later.")
     gone_after_s = round(time.monotonic() - begun, 3)
-    return Done(f"{who} is gone after {command.signal}.", {"pid": command.pid, "gone_after_s": gone_after_s})
+    evidence: Evidence = {"pid": command.pid, "gone_after_s": gone_after_s, "sent_at": round(sent_at, 4)}
+    return Done(f"{who} is gone after {command.signal}.", evidence)
 
 
 def _signal_number(name: str) -> signal.Signals:

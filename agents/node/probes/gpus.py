@@ -21,6 +21,13 @@ def find_gpus() -> tuple[tuple[Gpu, ...], str]:
     return visible, note if visible else f"none that the node agent may use: its {VISIBLE} is {allowed!r}"
 
 
+def take_share(which: int, many: int) -> None:
+    """From here on the node agent may use every ``many``-th of those that it found, from that one on."""
+    found, _ = find_gpus()
+    if found and many > 1:
+        os.environ[VISIBLE] = ",".join(gpu.uuid for gpu in found[which - 1 :: many])
+
+
 def named(text: str, gpus: Sequence[Gpu]) -> tuple[str, ...]:
     """The UUIDs that a value of ``CUDA_VISIBLE_DEVICES`` stands for.
 

@@ -1,6 +1,7 @@
 /** The one door to the hub: questions, changes, the live socket and the names of their shapes. */
 export * from "./changes";
 export { Refusal } from "./client";
+export * from "./find";
 export { keys, type LogAddress } from "./keys";
 export type { LiveStatus } from "./live";
 export { LiveProvider } from "./live-provider";

@@ -12,6 +12,9 @@ function openSocket(): Socket {
   return new WebSocket(url);
 }
 
+/** Read once, at the start: parts that are loaded later add files of their own to the document. */
+const OWN_BUILD = ownBuild();
+
 /** Names of the page's own files, as the hub names those that it serves. Empty while `npm run dev` serves them. */
 function ownBuild(): string {
   const found = [...document.querySelectorAll("script[src], link[href]")].map(
@@ -28,7 +31,7 @@ export function LiveProvider({ children }: { children: ReactNode }) {
       new Live(openSocket, cacheSink(cache), {
         lost: () => void cache.invalidateQueries({ queryKey: keys.session }),
         back: (afterSilence) => void (afterSilence ? endDeadConnections() : Promise.resolve()).then(() => askAllAgain(cache)),
-        build: ownBuild(),
+        build: OWN_BUILD,
       }),
   );
   useEffect(() => {

@@ -4,7 +4,7 @@ import { useEffect, useRef } from "react";
 import { client, must } from "./client";
 import { keys, type LogAddress } from "./keys";
 import { newerJob } from "./live-frames";
-import type { EventOut, JobOut, LogPage } from "./types";
+import type { EventOut, JobOut, LogPage, RoundOut } from "./types";
 
 /** Live frames keep these fresh; they are asked for again only when the socket says so. */
 const LIVE = { staleTime: Infinity } as const;
@@ -83,6 +83,39 @@ export function useTimeline(id: number, version: number | undefined) {
   });
   useAskAgain(timeline, version);
   return timeline;
+}
+
+/** The lanes of these nodes' ranks; asked for again when `version` has changed. */
+export function useRankLanes(id: number, nodes: readonly string[], version: number) {
+  const isAsked = nodes.length > 0;
+  const lanes = useQuery({
+    queryKey: keys.rankLanes(id, nodes),
+    queryFn: ({ signal }) => {
+      const query = { node: [...nodes] };
+      return must(client.GET("/api/jobs/{id}/timeline/ranks", { params: { path: { id }, query }, signal }));
+    },
+    enabled: isAsked,
+    // While another lane is opened, those that are open stay.
+    placeholderData: (previous) => previous,
+    ...LIVE,
+  });
+  useAskAgain(lanes, isAsked ? version : undefined);
+  return lanes;
+}
+
+/** How each rank came into a round. Without a `version` it is not asked for. */
+export function useWaterfall(id: number, { attempt, number }: RoundOut, version: number | undefined) {
+  const waterfall = useQuery({
+    queryKey: keys.waterfall(id, attempt, number),
+    queryFn: ({ signal }) => {
+      const path = { id, attempt, number };
+      return must(client.GET("/api/jobs/{id}/attempts/{attempt}/rounds/{number}/waterfall", { params: { path }, signal }));
+    },
+    enabled: version !== undefined,
+    ...LIVE,
+  });
+  useAskAgain(waterfall, version);
+  return waterfall;
 }
 
 /** Asks again when `version` has changed, and once more if it changed while an answer was on its way. */

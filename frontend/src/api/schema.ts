@@ -108,6 +108,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/jobs/{id}/attempts/{attempt}/rounds/{number}/waterfall": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Waterfall
+         * @description How each node and each rank came into that round, phase by phase.
+         */
+        get: operations["webapp_jobs_api_waterfall"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/jobs/{id}/commands": {
         parameters: {
             query?: never;
@@ -240,6 +260,26 @@ export interface paths {
          * @description A lane for each node: rounds, phases, and marks for what happened. All attempts, or one.
          */
         get: operations["webapp_jobs_api_timeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{id}/timeline/ranks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Rank Lanes
+         * @description A lane for each rank of the named nodes: its workers, and how each ended. All attempts, or one.
+         */
+        get: operations["webapp_jobs_api_rank_lanes"];
         put?: never;
         post?: never;
         delete?: never;
@@ -437,6 +477,17 @@ export interface components {
             sentence: string;
             /** Source */
             source: string;
+        };
+        /** ClockOut */
+        ClockOut: {
+            /** Error S */
+            error_s: number | null;
+            /** Node */
+            node: string;
+            /** Offset S */
+            offset_s: number | null;
+            /** Taken S */
+            taken_s: number;
         };
         /** CommandOut */
         CommandOut: {
@@ -648,6 +699,41 @@ export interface components {
              * @default SIGKILL
              */
             signal: string;
+        };
+        /**
+         * GoodputOut
+         * @description Where the wall time of all attempts went. The parts add up to ``wall_s``.
+         */
+        GoodputOut: {
+            /** Gpu Hours */
+            gpu_hours: number | null;
+            /** Parts */
+            parts: components["schemas"]["GoodputPart"][];
+            /** Says */
+            says: string;
+            /** Share */
+            share: number | null;
+            /** Wall S */
+            wall_s: number;
+            /** Worker Hours */
+            worker_hours: number;
+        };
+        /**
+         * GoodputPart
+         * @description A kind of thing that wall time went to.
+         */
+        GoodputPart: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "queue" | "start" | "rendezvous" | "checkpoint" | "training" | "redone" | "stalled" | "down" | "unknown";
+            /** Planned S */
+            planned_s: number;
+            /** Seconds */
+            seconds: number | null;
+            /** Worker Hours */
+            worker_hours: number;
         };
         /**
          * HeadlineOut
@@ -883,6 +969,7 @@ export interface components {
             /** Ended At */
             ended_at: string | null;
             failure: components["schemas"]["FailureOut"] | null;
+            goodput: components["schemas"]["GoodputOut"];
             headline: components["schemas"]["HeadlineOut"];
             /** Id */
             id: number;
@@ -941,6 +1028,8 @@ export interface components {
             timeline_version: number;
             /** Total */
             total: number | null;
+            /** Troubles */
+            troubles: components["schemas"]["TroubleOut"][];
             /** Version */
             version: number;
             /** Workers */
@@ -1240,6 +1329,42 @@ export interface components {
             says: string;
         };
         /**
+         * PhaseOut
+         * @description A phase of a recovery, between two recorded moments; times are by the hub's clock.
+         */
+        PhaseOut: {
+            /** Critical Node */
+            critical_node: string | null;
+            /** Critical Rank */
+            critical_rank: number | null;
+            /**
+             * Name
+             * @enum {string}
+             */
+            name: "detect" | "stop" | "joining" | "last_call" | "start" | "script" | "process_group" | "checkpoint" | "first_step" | "pace";
+            /** Seconds */
+            seconds: number | null;
+            /** Start */
+            start: string | null;
+        };
+        /**
+         * RankLaneOut
+         * @description The workers that were one rank on one node, in order of time.
+         */
+        RankLaneOut: {
+            /** Node */
+            node: string;
+            /** Rank */
+            rank: number;
+            /** Spans */
+            spans: components["schemas"]["WorkerSpanOut"][];
+        };
+        /** RankLanesOut */
+        RankLanesOut: {
+            /** Items */
+            items: components["schemas"]["RankLaneOut"][];
+        };
+        /**
          * RelaunchesOut
          * @description New attempts after one that ended for no fault of the job's.
          */
@@ -1284,6 +1409,10 @@ export interface components {
             nodes: string[];
             /** Number */
             number: number;
+            /** Phases */
+            phases: components["schemas"]["PhaseOut"][];
+            /** Recovery S */
+            recovery_s: number | null;
             /**
              * Restart
              * @enum {string}
@@ -1293,6 +1422,8 @@ export interface components {
             resumed_step: number | null;
             /** Steps Redone */
             steps_redone: number | null;
+            /** Unaccounted S */
+            unaccounted_s: number | null;
             /** Why */
             why: string;
             /** World Size */
@@ -1547,6 +1678,53 @@ export interface components {
             now: string;
             /** Rounds */
             rounds: components["schemas"]["RoundOut"][];
+            /** Typical */
+            typical: {
+                [key: string]: number;
+            };
+        };
+        /**
+         * TroubleOut
+         * @description A trouble whose answer is known.
+         */
+        TroubleOut: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "nodes_short" | "do_not_meet" | "did_not_shrink" | "not_resumed" | "other_size" | "network_interface" | "shared_memory" | "died_at_import";
+            /** Sentence */
+            sentence: string;
+            /** Source */
+            source: string;
+            /** What To Do */
+            what_to_do: string;
+        };
+        /**
+         * WaterfallOut
+         * @description How each node and each rank came into one round.
+         */
+        WaterfallOut: {
+            /** Attempt */
+            attempt: number;
+            /** Clocks */
+            clocks: components["schemas"]["ClockOut"][];
+            /** Number */
+            number: number;
+            /** Rows */
+            rows: components["schemas"]["WaterfallRow"][];
+        };
+        /**
+         * WaterfallRow
+         * @description One node's way into a round, or one rank's.
+         */
+        WaterfallRow: {
+            /** Node */
+            node: string;
+            /** Phases */
+            phases: components["schemas"]["PhaseOut"][];
+            /** Rank */
+            rank: number | null;
         };
         /** WorkerOut */
         WorkerOut: {
@@ -1581,6 +1759,28 @@ export interface components {
             step: number | null;
             /** Total */
             total: number | null;
+        };
+        /**
+         * WorkerSpanOut
+         * @description One worker's life, from its start to its end.
+         */
+        WorkerSpanOut: {
+            /** Attempt */
+            attempt: number;
+            /**
+             * Began At
+             * Format: date-time
+             */
+            began_at: string;
+            /** Ended At */
+            ended_at: string | null;
+            /** Round */
+            round: number;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "running" | "cause" | "peer_lost" | "stopped" | "finished" | "unknown";
         };
     };
     responses: never;
@@ -2037,6 +2237,93 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["JobOut"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_jobs_api_waterfall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                attempt: number;
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WaterfallOut"];
                 };
             };
             /** @description Unauthorized */
@@ -2660,6 +2947,94 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TimelineOut"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_jobs_api_rank_lanes: {
+        parameters: {
+            query: {
+                node: string[];
+                attempt?: number | null;
+            };
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RankLanesOut"];
                 };
             };
             /** @description Unauthorized */

@@ -3,6 +3,7 @@ import { LiveProvider, Refusal, useSession } from "@/api";
 import { LogInPage } from "@/features/account/log-in-page";
 import { AccountMenu } from "@/features/account/account-menu";
 import { Shell } from "@/shell/shell";
+import { Loading } from "@/ui/loading";
 import { Notice } from "@/ui/notice";
 import { Routes } from "./routes";
 
@@ -21,7 +22,11 @@ export function App() {
     );
   }
   if (session.error !== null) return <Unreachable error={session.error} retry={() => void session.refetch()} />;
-  return null;
+  return (
+    <main style={{ padding: 24 }}>
+      <Loading what="who you are" />
+    </main>
+  );
 }
 
 function Unreachable({ error, retry }: { error: Error; retry: () => void }) {

@@ -4,9 +4,14 @@ const accent: MantineColorsTuple = [
   "#e6f5f7", "#cbe8ec", "#9fd5dd", "#7bcbd6", "#5cc1d0", "#2f97a8", "#0f7688", "#0a6b7c", "#085866", "#06444f",
 ];
 
+/** The page's own neutral ramp for what the library draws in the dark: fields, menus, switches. */
+const dark: MantineColorsTuple = [
+  "#e7e9ec", "#b3b9c0", "#969da6", "#7b828b", "#4a5058", "#343a41", "#202328", "#141619", "#101215", "#0c0d0f",
+];
+
 /** One accent for what can be clicked. All other colour is for states and lives in colours.css. */
 export const theme = createTheme({
-  colors: { accent },
+  colors: { accent, dark },
   primaryColor: "accent",
   primaryShade: { light: 7, dark: 6 },
   autoContrast: true,

@@ -1,5 +1,6 @@
-import { Button, Group, Modal, Stack, TextInput } from "@mantine/core";
+import { Button, Group, Stack, TextInput } from "@mantine/core";
 import { useState, type FormEvent, type ReactNode } from "react";
+import { Dialog } from "./dialog";
 import { Refused } from "./refused";
 
 /** As much of a change as the dialog needs to know. */
@@ -38,7 +39,7 @@ export function ActDialog({ act, onClose, onAct, ...props }: Props) {
     onAct(reason);
   };
   return (
-    <Modal opened onClose={onClose} title={act} size="lg">
+    <Dialog onClose={onClose} title={act} size="lg">
       <form onSubmit={submit}>
         <Stack>
           {!asked.isSuccess && props.forecast}
@@ -58,7 +59,7 @@ export function ActDialog({ act, onClose, onAct, ...props }: Props) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 

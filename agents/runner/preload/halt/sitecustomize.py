@@ -21,6 +21,7 @@ FORK_SERVER = "REGROUP_FORK_SERVER"
 """``REQUESTS STATUS RUNNER``: the two pipes to the runner, and its pid. Only a fork server has it."""
 PRELOAD, PATH0, PYTHONPATH = "REGROUP_PRELOAD", "REGROUP_PATH0", "REGROUP_PYTHONPATH"
 LATER = "REGROUP_PRELOAD_LATER"
+REPORT = "regroup_report"
 IDLE_MS = 5000
 """How long nobody must have wanted anything before what can wait is imported."""
 PR_SET_PDEATHSIG = 1
@@ -102,6 +103,9 @@ class Server:
                     os.lseek(fd, 0, os.SEEK_SET)
                 again[PRELOAD] = ",".join(other for other in names if other != name)
                 os.execve(sys.executable, sys.orig_argv, again)
+        if "torch.distributed" in sys.modules:
+            # It tells when the process group is up, also where the script itself does not report.
+            self._import(REPORT)
         self._said = {fd: read_file(f"/proc/self/fd/{fd}") for fd in (1, 2)}
         self.say("ready")
 

@@ -9,7 +9,7 @@ export function NoNodesYet() {
         Each machine that runs the node agent will be a row here: whether it is heard, its worker slots, and the jobs
         on it. This is all that a machine needs to join:
       </p>
-      <pre className={classes.command}>
+      <pre className={classes.command} tabIndex={0}>
         regroup-agent --redis-url redis://… --name node-a --data /var/lib/regroup --slots gpus
       </pre>
     </Empty>

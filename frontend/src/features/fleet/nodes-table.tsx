@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { Fragment } from "react";
+import { Fragment, useEffect, useRef } from "react";
 import { Link } from "wouter";
 import type { NodeOut } from "@/api";
 import { formatBytes, plural } from "@/lib/format";
@@ -18,13 +18,15 @@ export type NodeAct = "drain" | "use again";
 
 interface Props {
   nodes: NodeOut[];
+  /** The node that somebody came to see. */
+  named: string | null;
   /** Undefined: the person may only look. */
   onAct: ((name: string, act: NodeAct) => void) | undefined;
 }
 
-export function NodesTable({ nodes, onAct }: Props) {
+export function NodesTable({ nodes, named, onAct }: Props) {
   return (
-    <div className={`${table.scroll} live`}>
+    <div className={`${table.scroll} live`} tabIndex={0} role="region" aria-label="List of nodes">
       <table className={table.table} data-testid="nodes">
         <thead>
           <tr>
@@ -49,7 +51,7 @@ export function NodesTable({ nodes, onAct }: Props) {
         <tbody>
           {nodes.map((node) => (
             <Fragment key={node.name}>
-              <NodeRow node={node} onAct={onAct} />
+              <NodeRow node={node} isNamed={node.name === named} onAct={onAct} />
               {node.takes_no_jobs !== "" && (
                 <tr className={classes.told} data-told-of={node.name}>
                   <td colSpan={COLUMNS}>{node.takes_no_jobs}</td>
@@ -68,10 +70,16 @@ export function NodesTable({ nodes, onAct }: Props) {
   );
 }
 
-function NodeRow({ node, onAct }: { node: NodeOut; onAct: Props["onAct"] }) {
+function NodeRow({ node, isNamed, onAct }: { node: NodeOut; isNamed: boolean; onAct: Props["onAct"] }) {
   const facts = readFacts(node.facts);
+  const row = useRef<HTMLTableRowElement>(null);
+  useEffect(() => {
+    if (isNamed) row.current?.scrollIntoView({ block: "center" });
+  }, [isNamed]);
   return (
     <tr
+      ref={row}
+      aria-selected={isNamed || undefined}
       data-node={node.name}
       data-silent={node.state !== "online" || undefined}
       data-told={node.takes_no_jobs !== "" || undefined}

@@ -1,10 +1,10 @@
-import { Popover, UnstyledButton } from "@mantine/core";
 import type { AttemptOut, JobOut } from "@/api";
 import { serverNow } from "@/lib/clock";
 import { formatClock, formatMoment, plural } from "@/lib/format";
 import { within } from "@/lib/phrases";
 import { useTick } from "@/ui/use-tick";
 import { lastEnded, nextText } from "./attempt-words";
+import { More, MoreList } from "./more";
 import classes from "./attempts.module.css";
 
 /** Why the attempt before ended and when the next one follows; nothing for a job that needed just one. */
@@ -29,30 +29,23 @@ export function Attempts({ job }: { job: JobOut }) {
 
 function All({ attempts }: { attempts: AttemptOut[] }) {
   return (
-    <Popover position="bottom-start" width="min(640px, 94vw)" transitionProps={{ duration: 0 }} trapFocus>
-      <Popover.Target>
-        <UnstyledButton className={classes.open}>
-          all {attempts.length} attempts <span aria-hidden="true">▾</span>
-        </UnstyledButton>
-      </Popover.Target>
-      <Popover.Dropdown>
-        <ol className={classes.list} tabIndex={0} aria-label="Attempts, newest first">
-          {attempts.map((attempt) => (
-            <li key={attempt.id}>
-              <b>{attempt.number}</b>
-              <span className="mono small" title={formatMoment(attempt.began_at)}>
-                {formatClock(attempt.began_at)}–{attempt.ended_at === null ? "now" : formatClock(attempt.ended_at)}
-              </span>
-              <span>
-                <span className="quiet">
-                  {plural(attempt.rounds, "round")} on {attempt.nodes.join(", ")}.
-                </span>{" "}
-                {attempt.why}
-              </span>
-            </li>
-          ))}
-        </ol>
-      </Popover.Dropdown>
-    </Popover>
+    <More word={`all ${attempts.length} attempts`}>
+      <MoreList label="Attempts, newest first">
+        {attempts.map((attempt) => (
+          <li key={attempt.id}>
+            <b>{attempt.number}</b>
+            <span className="mono small" title={formatMoment(attempt.began_at)}>
+              {formatClock(attempt.began_at)}–{attempt.ended_at === null ? "now" : formatClock(attempt.ended_at)}
+            </span>
+            <span>
+              <span className="quiet">
+                {plural(attempt.rounds, "round")} on {attempt.nodes.join(", ")}.
+              </span>{" "}
+              {attempt.why}
+            </span>
+          </li>
+        ))}
+      </MoreList>
+    </More>
   );
 }

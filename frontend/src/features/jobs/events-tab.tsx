@@ -4,6 +4,7 @@ import { useRef } from "react";
 import { useSearchParams } from "wouter";
 import { useEvents, type EventOut, type JobOut } from "@/api";
 import { formatClock, formatMoment } from "@/lib/format";
+import { Loading } from "@/ui/loading";
 import { Refused } from "@/ui/refused";
 import classes from "./events-tab.module.css";
 
@@ -37,7 +38,8 @@ export function EventsTab({ job }: { job: JobOut }) {
         value={wanted}
         onChange={choose}
       />
-      {events.error !== null && <Refused error={events.error} tried="The events were asked for." />}
+      {events.isLoading && <Loading what="the events" />}
+      {events.error !== null && <Refused error={events.error} tried="The events were asked for." retry={events.refetch} />}
       {events.isSuccess && shown.length === 0 && <p className="quiet">No event of this kind has been reported yet.</p>}
       <Rows events={shown} />
     </div>

@@ -4,6 +4,7 @@ import { Link } from "wouter";
 import { useMayOperate, type JobOut } from "@/api";
 import { formatMoment } from "@/lib/format";
 import { ENDED } from "@/lib/states";
+import { useActs, type Act } from "@/ui/acts";
 import { attemptText } from "./attempt-words";
 import { ForceDialog } from "./force-dialog";
 import { StopDialog } from "./stop-dialog";
@@ -33,6 +34,7 @@ function Acts({ job }: { job: JobOut }) {
   const [asking, setAsking] = useState<"stop" | "force" | null>(null);
   const close = () => setAsking(null);
   const isOver = ENDED.has(job.state);
+  useActs(() => (mayOperate ? stopActs(job, setAsking) : []));
   if (!mayOperate && isOver) return null;
   if (!mayOperate) return <span className="quiet small">Viewers may look; Scale, Stop and Kill need the role operator.</span>;
   return (
@@ -51,4 +53,10 @@ function Acts({ job }: { job: JobOut }) {
       {asking === "force" && <ForceDialog job={job} onClose={close} />}
     </>
   );
+}
+
+function stopActs(job: JobOut, ask: (which: "stop" | "force") => void): Act[] {
+  if (canForce(job)) return [{ id: "force", says: `Stop ${job.name} now`, isDanger: true, run: () => ask("force") }];
+  if (ENDED.has(job.state) || job.state === "stopping") return [];
+  return [{ id: "stop", says: `Stop ${job.name}`, isDanger: true, run: () => ask("stop") }];
 }

@@ -10,6 +10,8 @@ import { FourNumbers } from "./four-numbers";
 import { Headline } from "./headline";
 import { JobHeader } from "./job-header";
 import { JobTabs } from "./job-tabs";
+import { KnownTroubles } from "./known-troubles";
+import { Recovery } from "./timeline/recovery";
 import { Timeline } from "./timeline/timeline";
 import { Why } from "./why";
 import { Workers } from "./workers";
@@ -46,6 +48,7 @@ function Job({ job }: { job: JobOut }) {
       <div className={`${classes.standing} live`}>
         <Headline job={job} />
         <Why job={job} />
+        <KnownTroubles job={job} />
         <Attempts job={job} />
       </div>
       {failure !== null && <FailureCard failure={failure} />}
@@ -62,7 +65,12 @@ function Job({ job }: { job: JobOut }) {
 /** A job that no node ever worked on has nothing to draw. */
 function drawnOf(happened: TimelineOut, job: JobOut) {
   if (happened.lanes.length === 0) return undefined;
-  return <Timeline timeline={happened} isOver={ENDED.has(job.state)} />;
+  return (
+    <div>
+      <Timeline timeline={happened} isOver={ENDED.has(job.state)} />
+      <Recovery job={job} timeline={happened} />
+    </div>
+  );
 }
 
 function NoSuchJob({ id }: { id: number }) {

@@ -3,9 +3,11 @@ import { Tabs } from "@mantine/core";
 import { useSearchParams } from "wouter";
 import type { JobOut, RoundOut } from "@/api";
 import { EventsTab } from "./events-tab";
+import { GoodputTab } from "./goodput-tab";
 import { LogTab } from "./log-tab";
 import { MembersTab } from "./members-tab";
 import { SpecTab } from "./spec-tab";
+import { TABS, useTabActs } from "./tab-acts";
 import classes from "./job-tabs.module.css";
 
 interface Props {
@@ -15,7 +17,7 @@ interface Props {
   timeline: ReactNode | undefined;
 }
 
-/** What lies behind the job: its output, its events, its nodes and its spec. The tab stands in the address. */
+/** What lies behind the job: its output, its events, its nodes, its time and its spec. The tab stands in the address. */
 export function JobTabs({ job, rounds, timeline }: Props) {
   const [params, setParams] = useSearchParams();
   const tab = params.get("tab") ?? "logs";
@@ -27,13 +29,15 @@ export function JobTabs({ job, rounds, timeline }: Props) {
       },
       { replace: true },
     );
+  useTabActs(job, choose);
   return (
     <Tabs className={classes.tabs} value={tab} onChange={choose} keepMounted={false}>
       <Tabs.List mb={8}>
-        <Tabs.Tab value="logs">Logs</Tabs.Tab>
-        <Tabs.Tab value="events">Events</Tabs.Tab>
-        <Tabs.Tab value="nodes">Nodes</Tabs.Tab>
-        <Tabs.Tab value="spec">Spec</Tabs.Tab>
+        {TABS.map(({ value, word }) => (
+          <Tabs.Tab key={value} value={value}>
+            {word}
+          </Tabs.Tab>
+        ))}
         {timeline !== undefined && <Tabs.Tab value="timeline">Timeline</Tabs.Tab>}
       </Tabs.List>
       <Tabs.Panel value="logs">
@@ -44,6 +48,9 @@ export function JobTabs({ job, rounds, timeline }: Props) {
       </Tabs.Panel>
       <Tabs.Panel value="nodes">
         <MembersTab job={job} />
+      </Tabs.Panel>
+      <Tabs.Panel value="goodput">
+        <GoodputTab goodput={job.goodput} />
       </Tabs.Panel>
       <Tabs.Panel value="spec">
         <SpecTab job={job} />

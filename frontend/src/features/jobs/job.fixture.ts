@@ -51,7 +51,8 @@ export function aJob(change: Partial<JobOut> = {}): JobOut {
 export function aRound(number: number, nodes: string[]): RoundOut {
   const restart = number === 1 ? "start" : "membership";
   const told = { restart, cause: null, charged: null, why: "" } as const;
-  return { attempt: 1, number, nodes, world_size: 2 * nodes.length, ...told, consequences: [], resumed_step: null, steps_redone: null, formed_at: AT };
+  const way = { resumed_step: null, steps_redone: null, phases: [], recovery_s: null, unaccounted_s: null };
+  return { attempt: 1, number, nodes, world_size: 2 * nodes.length, ...told, consequences: [], ...way, formed_at: AT };
 }
 
 export function aNode(name: string, free: number, change: Partial<NodeOut> = {}): NodeOut {

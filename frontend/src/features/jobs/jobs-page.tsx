@@ -1,12 +1,12 @@
-import { Button, NativeSelect, TextInput } from "@mantine/core";
-import { useDebouncedCallback, useDocumentTitle } from "@mantine/hooks";
-import { useRef, useState } from "react";
+import { Button, NativeSelect } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
 import { Link, useSearchParams } from "wouter";
 import { useJobList, useMayOperate, useTopic } from "@/api";
 import { JOB_STATES } from "@/lib/states";
 import { Empty } from "@/ui/empty";
+import { Loading } from "@/ui/loading";
 import { Refused } from "@/ui/refused";
-import { useKeys } from "@/ui/use-keys";
+import { SearchField } from "@/ui/search-field";
 import { JobsTable } from "./jobs-table";
 import { NoJobsYet } from "./no-jobs-yet";
 import classes from "./jobs-page.module.css";
@@ -23,7 +23,8 @@ export function JobsPage() {
   return (
     <>
       <Filters />
-      {list.error !== null && <Refused error={list.error} tried="The list of jobs was asked for." />}
+      {list.isLoading && <Loading what="the jobs" />}
+      {list.error !== null && <Refused error={list.error} tried="The list of jobs was asked for." retry={list.refetch} />}
       {list.isSuccess && jobs.length === 0 && (isFiltered ? <NothingFound /> : <NoJobsYet />)}
       {jobs.length > 0 && <JobsTable jobs={jobs} />}
       {list.hasNextPage && (
@@ -38,8 +39,6 @@ export function JobsPage() {
 function Filters() {
   const [params, setParams] = useSearchParams();
   const mayOperate = useMayOperate();
-  const search = useRef<HTMLInputElement>(null);
-  const [text, setText] = useState(params.get("q") ?? "");
   const set = (name: string, value: string) =>
     setParams(
       (held) => {
@@ -49,22 +48,14 @@ function Filters() {
       },
       { replace: true },
     );
-  const setSoon = useDebouncedCallback((value: string) => set("q", value), 250);
-  useKeys({ "/": () => search.current?.focus() });
   return (
     <div className={classes.filters}>
       <h1>Jobs</h1>
-      <TextInput
-        ref={search}
-        size="xs"
-        w={240}
-        placeholder="Search by name  /"
-        aria-label="Search jobs"
-        value={text}
-        onChange={(event) => {
-          setText(event.currentTarget.value);
-          setSoon(event.currentTarget.value);
-        }}
+      <SearchField
+        label="Search jobs"
+        placeholder="Search by name"
+        value={params.get("q") ?? ""}
+        onChange={(text) => set("q", text)}
       />
       <NativeSelect
         size="xs"

@@ -13,16 +13,16 @@ export function JobsTable({ jobs }: { jobs: JobSummary[] }) {
       <table className={`${table.table} ${classes.table}`}>
         <thead>
           <tr>
-            <th>State</th>
+            <th className={classes.state}>State</th>
             <th>Name</th>
-            <th className={table.num}>Step</th>
-            <th className={table.num}>World size</th>
+            <th className={`${table.num} ${classes.step}`}>Step</th>
+            <th className={`${table.num} ${classes.size}`}>World size</th>
             <th className={`${table.num} ${classes.wide}`}>Nodes</th>
             <th className={`${table.num} ${classes.wide}`}>Round</th>
             <th className={`${table.num} ${classes.wide}`}>Failure restarts</th>
             <th className={`${table.num} ${classes.wide}`}>Membership restarts</th>
             <th className={classes.wide}>Launched by</th>
-            <th className={`${table.num} ${classes.wide}`}>In this state for</th>
+            <th className={`${table.num} ${classes.wide} ${classes.age}`}>In this state for</th>
           </tr>
         </thead>
         <tbody>

@@ -1,6 +1,7 @@
-import { Button, Group, Modal, Stack, TextInput } from "@mantine/core";
+import { Button, Group, Stack, TextInput } from "@mantine/core";
 import { useState, type FormEvent } from "react";
 import { useKill, type JobOut, type RoundOut, type WorkerOut } from "@/api";
+import { Dialog } from "@/ui/dialog";
 import { Refused } from "@/ui/refused";
 import { forecastKill } from "./kill-forecast";
 import { KillProgress } from "./kill-progress";
@@ -25,7 +26,7 @@ export function KillDialog({ job, worker, rounds, onClose }: Props) {
     kill.mutate({ kind: "kill_worker", rank, signal: "SIGKILL", reason, if: { round, pid, attempt: seen.job.attempt_id } });
   };
   return (
-    <Modal opened onClose={onClose} title={act} size="lg">
+    <Dialog onClose={onClose} title={act} size="lg">
       <form onSubmit={submit}>
         <Stack>
           <div>
@@ -56,6 +57,6 @@ export function KillDialog({ job, worker, rounds, onClose }: Props) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

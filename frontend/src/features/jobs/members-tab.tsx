@@ -15,7 +15,7 @@ export function MembersTab({ job }: { job: JobOut }) {
   if (job.members.length === 0) return <p className="quiet">The job has not been placed on any node yet.</p>;
   return (
     <div className="live">
-      <div className={table.scroll}>
+      <div className={table.scroll} tabIndex={0} role="region" aria-label="Nodes of the job">
         <table className={table.table}>
           <thead>
             <tr>

@@ -3,6 +3,7 @@ import { Button } from "@mantine/core";
 import { useMayOperate, type JobOut, type RoundOut } from "@/api";
 import { plural } from "@/lib/format";
 import { ENDED } from "@/lib/states";
+import { useActs } from "@/ui/acts";
 import { ScaleDialog } from "./scale-dialog";
 import classes from "./scale.module.css";
 
@@ -17,6 +18,8 @@ export function ScaleControl({ job, rounds }: { job: JobOut; rounds: RoundOut[] 
     disabled: job.scaling.fixed !== "" || target < min || target > max,
     onClick: () => setStart(target),
   });
+  const canScale = mayOperate && !ENDED.has(job.state) && job.scaling.fixed === "" && min < max;
+  useActs(() => (canScale ? [{ id: "scale", says: "Scale to another number of nodes", run: () => setStart(wanted) }] : []));
   if (!mayOperate) return null;
   return (
     <>

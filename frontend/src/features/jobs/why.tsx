@@ -1,22 +1,36 @@
-import { Popover, UnstyledButton } from "@mantine/core";
 import type { JobOut } from "@/api";
-import { formatClock, formatMoment } from "@/lib/format";
+import { serverNow } from "@/lib/clock";
+import { formatAge, formatClock, formatMoment } from "@/lib/format";
 import { JOB_STATES } from "@/lib/states";
 import { StateWord } from "@/ui/state-word";
+import { useTick } from "@/ui/use-tick";
+import { More, MoreList } from "./more";
 import classes from "./why.module.css";
 
-/** What happened: one sentence, always there, and the sentences before it. */
+/** What goes on and why: one sentence with its age, always there, and the sentences before it. */
 export function Why({ job }: { job: JobOut }) {
+  const { sentence, since } = job.headline;
   return (
     <p className={classes.why}>
-      <span key={job.state_reason} className="changed" data-testid="why">
-        {job.state_reason || `${JOB_STATES[job.state].meaning}`}
+      {/* Another moment is another sentence. A number in it that counts down is not. */}
+      <span key={since} className="changed" data-testid="why">
+        {sentence || JOB_STATES[job.state].meaning}
       </span>{" "}
-      <span className={classes.since} title={formatMoment(job.state_since)}>
-        {capital(job.state)} since {formatClock(job.state_since)}.
+      <span className={classes.since} title={formatMoment(since)}>
+        {capital(job.state)} since {formatClock(since)}, <Lasting since={since} />
       </span>{" "}
       {job.past.length > 0 && <Past job={job} />}
     </p>
+  );
+}
+
+function Lasting({ since }: { since: string }) {
+  useTick();
+  const age = formatAge((serverNow() - Date.parse(since)) / 1000);
+  return (
+    <>
+      {age === "now" ? "just" : "for"} <span className={classes.age}>{age}.</span>
+    </>
   );
 }
 
@@ -26,25 +40,18 @@ function capital(word: string): string {
 
 function Past({ job }: { job: JobOut }) {
   return (
-    <Popover position="bottom-start" width="min(640px, 94vw)" transitionProps={{ duration: 0 }} trapFocus>
-      <Popover.Target>
-        <UnstyledButton className={classes.past}>
-          past <span aria-hidden="true">▾</span>
-        </UnstyledButton>
-      </Popover.Target>
-      <Popover.Dropdown>
-        <ol className={classes.list} tabIndex={0} aria-label="Earlier states, newest first">
-          {job.past.map((sentence) => (
-            <li key={`${sentence.at}${sentence.state}${sentence.says}`}>
-              <time className="mono small" dateTime={sentence.at} title={formatMoment(sentence.at)}>
-                {formatClock(sentence.at)}
-              </time>
-              <StateWord word={sentence.state} look={JOB_STATES[sentence.state]} />
-              <span>{sentence.says}</span>
-            </li>
-          ))}
-        </ol>
-      </Popover.Dropdown>
-    </Popover>
+    <More word="past">
+      <MoreList label="Earlier states, newest first">
+        {job.past.map((sentence) => (
+          <li key={`${sentence.at}${sentence.state}${sentence.says}`}>
+            <time className="mono small" dateTime={sentence.at} title={formatMoment(sentence.at)}>
+              {formatClock(sentence.at)}
+            </time>
+            <StateWord word={sentence.state} look={JOB_STATES[sentence.state]} />
+            <span>{sentence.says}</span>
+          </li>
+        ))}
+      </MoreList>
+    </More>
   );
 }

@@ -1,27 +1,29 @@
-import { Button } from "@mantine/core";
 import { useState } from "react";
 import { useSearchParams } from "wouter";
 import { useMayOperate, type JobOut, type RoundOut, type WorkerOut } from "@/api";
-import { formatCount } from "@/lib/format";
-import { ENDED, WORKER_STATES, WORKER_WORDS } from "@/lib/states";
-import { Age } from "@/ui/age";
-import { StateWord } from "@/ui/state-word";
-import table from "@/ui/table.module.css";
+import { plural } from "@/lib/format";
+import { ENDED, WORKER_WORDS } from "@/lib/states";
+import { useActs, type Act } from "@/ui/acts";
+import { SearchField } from "@/ui/search-field";
 import { useKeys } from "@/ui/use-keys";
 import { KillDialog } from "./kill-dialog";
+import { MANY, matching } from "./worker-list";
+import { WorkerTable } from "./worker-table";
 import classes from "./workers.module.css";
 
-/** The workers of the newest round. The selected rank stands in the address. */
+/** The workers of the newest round. The selected rank, and what is searched for, stand in the address. */
 export function Workers({ job, rounds }: { job: JobOut; rounds: RoundOut[] }) {
   const [params, setParams] = useSearchParams();
   const [aimed, setAimed] = useState<WorkerOut | null>(null);
   const mayKill = useMayOperate() && !ENDED.has(job.state);
   const selected = params.get("rank");
-  const fastest = Math.max(...job.workers.map((worker) => worker.step ?? 0));
-  const select = (rank: number) =>
+  const wanted = params.get("q") ?? "";
+  const shown = matching(job.workers, wanted);
+  const set = (name: string, value: string) =>
     setParams(
       (held) => {
-        held.set("rank", String(rank));
+        if (value === "") held.delete(name);
+        else held.set(name, value);
         return held;
       },
       { replace: true },
@@ -32,92 +34,43 @@ export function Workers({ job, rounds }: { job: JobOut; rounds: RoundOut[] }) {
       if (mayKill && found) setAimed(found);
     },
   });
+  useActs(() => (mayKill ? job.workers.filter(isRunning).map((worker) => killAct(worker, setAimed)) : []));
   return (
     <section className="live" aria-label="Workers">
-      <h2 className={classes.title}>Workers</h2>
+      <div className={classes.title}>
+        <h2>Workers</h2>
+        {(job.workers.length > MANY || wanted !== "") && (
+          <SearchField label="Search workers" placeholder="Rank, node, pid" value={wanted} onChange={(text) => set("q", text)} />
+        )}
+        {wanted !== "" && (
+          <span className="quiet small" role="status">
+            {shown.length} of {plural(job.workers.length, "worker")}
+          </span>
+        )}
+      </div>
       {job.workers.length === 0 && <p className="quiet">{noWorkers(job)}</p>}
-      {job.workers.length > 0 && (
-        <div className={`${table.scroll} ${classes.scroll}`}>
-          <table className={table.table} data-testid="workers">
-            <thead>
-              <tr>
-                <th className={table.num}>Rank</th>
-                <th>Node</th>
-                <th className={`${table.num} ${classes.wide}`}>PID</th>
-                <th className={table.num}>Step</th>
-                <th className={`${table.num} ${classes.wide}`} title="Steps behind the fastest worker">
-                  Lag
-                </th>
-                <th>State</th>
-                <th className={classes.wide}>Reported</th>
-                <th>
-                  <span className="visually-hidden">Act</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {job.workers.map((worker) => (
-                <WorkerRow
-                  key={worker.rank}
-                  worker={worker}
-                  lag={worker.step === null ? null : fastest - worker.step}
-                  isSelected={selected === String(worker.rank)}
-                  onSelect={() => select(worker.rank)}
-                  onKill={mayKill ? () => setAimed(worker) : undefined}
-                />
-              ))}
-            </tbody>
-          </table>
-        </div>
+      {job.workers.length > 0 && shown.length === 0 && <p className="quiet">No worker has this rank, pid, node or state.</p>}
+      {shown.length > 0 && (
+        <WorkerTable
+          workers={shown}
+          fastest={Math.max(...job.workers.map((worker) => worker.step ?? 0))}
+          selected={selected}
+          onSelect={(rank) => set("rank", String(rank))}
+          onKill={mayKill ? setAimed : undefined}
+        />
       )}
       {aimed !== null && <KillDialog job={job} worker={aimed} rounds={rounds} onClose={() => setAimed(null)} />}
     </section>
   );
 }
 
-interface RowProps {
-  worker: WorkerOut;
-  lag: number | null;
-  isSelected: boolean;
-  onSelect: () => void;
-  onKill: (() => void) | undefined;
+function isRunning(worker: WorkerOut): boolean {
+  return worker.state === "running";
 }
 
-function WorkerRow({ worker, lag, isSelected, onSelect, onKill }: RowProps) {
-  return (
-    <tr aria-selected={isSelected} onClick={onSelect} data-rank={worker.rank} title={worker.said || undefined}>
-      <td className={table.num}>
-        <button type="button" className={classes.rank} aria-label={`Select rank ${worker.rank}`} onClick={onSelect}>
-          {worker.rank}
-        </button>
-      </td>
-      <td className={table.cut}>{worker.node}</td>
-      <td className={`${table.num} mono ${classes.wide}`}>{worker.pid}</td>
-      <td className={table.num}>{worker.step === null ? "–" : formatCount(worker.step)}</td>
-      <td className={`${table.num} ${classes.wide}`}>{lag === null ? "–" : formatCount(lag)}</td>
-      <td>
-        <StateWord word={WORKER_WORDS[worker.state]} look={WORKER_STATES[worker.state]} />
-      </td>
-      <td className={classes.wide}>
-        {worker.progress_at === null ? <span className="quiet">nothing</span> : <Age at={worker.progress_at} suffix=" ago" />}
-      </td>
-      <td className={classes.act}>
-        {onKill !== undefined && worker.state === "running" && (
-          <Button
-            size="compact-xs"
-            variant="default"
-            aria-label={`Kill rank ${worker.rank}`}
-            onClick={(event) => {
-              event.stopPropagation();
-              onKill();
-            }}
-          >
-            {worker.kill === null ? "Kill" : "Kill sent"}
-          </Button>
-        )}
-      </td>
-    </tr>
-  );
+function killAct(worker: WorkerOut, aim: (worker: WorkerOut) => void): Act {
+  const { rank, node, state } = worker;
+  return { id: `kill:${rank}`, says: `Kill rank ${rank}`, note: `${node}, ${WORKER_WORDS[state]}`, isDanger: true, run: () => aim(worker) };
 }
 
 function noWorkers(job: JobOut): string {

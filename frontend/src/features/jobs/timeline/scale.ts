@@ -1,14 +1,16 @@
 /** Where times and rows stand on the timeline. Pure. */
-import type { RoundOut, TimelineOut } from "@/api";
+import { formatClock, formatMoment } from "@/lib/format";
 
-export const RANGES = { "10m": 600_000, "1h": 3_600_000, all: Infinity } as const;
-export type Range = keyof typeof RANGES;
-
-export const LABELS_PX = 96;
+export const LABELS_PX = 104;
 export const AXIS_PX = 20;
 export const ROUNDS_PX = 16;
 export const WORLD_PX = 36;
-export const LANE_PX = 24;
+/** Axis, round numbers and world size: they stay in place while the lanes scroll. */
+export const HEAD_PX = AXIS_PX + ROUNDS_PX + WORLD_PX;
+export const NODE_PX = 24;
+export const RANK_PX = 18;
+/** More than that is scrolled. */
+export const LANES_MOST_PX = 480;
 const END_PX = 12;
 
 export interface View {
@@ -18,65 +20,50 @@ export interface View {
   width: number;
 }
 
-/** The part of a timeline that a range shows when it ends at `end`. */
-export function viewOf(timeline: TimelineOut, range: Range, end: number, width: number): View {
-  const began = Date.parse(timeline.began_at);
-  const to = Math.max(end, began + 1000);
-  return { from: Math.max(began, to - RANGES[range]), to, width };
+/** The pixels that time has. */
+export function roomOf(width: number): number {
+  return Math.max(1, width - LABELS_PX - END_PX);
 }
 
 export function xOf(view: View, at: number): number {
-  const room = Math.max(1, view.width - LABELS_PX - END_PX);
-  return LABELS_PX + ((at - view.from) / (view.to - view.from)) * room;
+  return LABELS_PX + ((at - view.from) / (view.to - view.from)) * roomOf(view.width);
 }
 
 export function atX(view: View, x: number): number {
-  const room = Math.max(1, view.width - LABELS_PX - END_PX);
-  return view.from + ((x - LABELS_PX) / room) * (view.to - view.from);
+  return view.from + ((x - LABELS_PX) / roomOf(view.width)) * (view.to - view.from);
 }
 
-export function laneTop(index: number): number {
-  return AXIS_PX + ROUNDS_PX + WORLD_PX + index * LANE_PX;
+const DAY_S = 86_400;
+const STEPS_S = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, DAY_S];
+const APART_PX = 90;
+
+export interface Tick {
+  at: number;
+  label: string;
 }
 
-export function heightOf(timeline: TimelineOut): number {
-  return laneTop(timeline.lanes.length) + 4;
-}
-
-const STEPS_S = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400];
-
-/** Round moments for the axis, at least 90 px apart. */
-export function ticksOf(view: View): number[] {
-  const perPx = (view.to - view.from) / Math.max(1, view.width - LABELS_PX);
-  const step = 1000 * (STEPS_S.find((s) => s * 1000 >= perPx * 90) ?? 604_800);
-  const ticks: number[] = [];
-  for (let at = Math.ceil(view.from / step) * step; at <= view.to; at += step) ticks.push(at);
+/** Round moments for the axis, at least 90 px apart, as exact as they need to be. */
+export function ticksOf(view: View): Tick[] {
+  const perPx = (view.to - view.from) / roomOf(view.width);
+  const step_s = STEPS_S.find((s) => s * 1000 >= perPx * APART_PX) ?? 7 * DAY_S;
+  const step = 1000 * step_s;
+  const ticks: Tick[] = [];
+  for (let at = Math.ceil(view.from / step) * step; at <= view.to; at += step) ticks.push({ at, label: labelOf(at, step_s) });
   return ticks;
 }
 
-export interface Level {
-  from: number;
-  to: number;
-  size: number;
+function labelOf(at: number, step_s: number): string {
+  return step_s >= DAY_S / 2 ? formatMoment(at).slice(5, 16) : formatClock(at, step_s < 1);
 }
 
-/** The formed world size over time: what a round had, and nothing from its end until the next is formed. */
-export function levelsOf({ rounds, lanes }: TimelineOut, end: number): Level[] {
-  const breaks = lanes
-    .flatMap((lane) => lane.spans)
-    .filter((span) => span.phase === "restarting" || span.phase === "rendezvous")
-    .map((span) => Date.parse(span.began_at))
-    .sort((a, b) => a - b);
-  return rounds.map((round, index) => {
-    const from = Date.parse(round.formed_at);
-    const next = rounds[index + 1];
-    const bound = next === undefined ? end : Date.parse(next.formed_at);
-    const broken = breaks.find((at) => at > from && at < bound);
-    return { from, to: broken ?? bound, size: round.world_size };
-  });
-}
-
-/** The round that was the newest one at that moment. */
-export function roundAt(rounds: readonly RoundOut[], at: number): RoundOut | undefined {
-  return rounds.findLast((round) => Date.parse(round.formed_at) <= at);
+/** The first index whose value is above `at`, in values that only grow. */
+export function firstAbove(values: Float64Array, at: number): number {
+  let low = 0;
+  let high = values.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((values[middle] as number) > at) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

@@ -1,77 +1,149 @@
 import { useComputedColorScheme } from "@mantine/core";
-import { useElementSize } from "@mantine/hooks";
-import { useEffect, useRef, useState, type KeyboardEvent, type PointerEvent } from "react";
-import type { RoundOut, TimelineOut } from "@/api";
+import { useElementSize, useMergedRef } from "@mantine/hooks";
+import { useEffect, useRef, useState, type KeyboardEvent, type RefObject } from "react";
 import { plural } from "@/lib/format";
-import { draw } from "./draw";
-import { atX, heightOf, LABELS_PX, roundAt, viewOf, type Range } from "./scale";
-import { wordsAt } from "./under";
+import { never } from "@/lib/never";
+import { listenTo } from "./gestures";
+import { LaneLabels } from "./lane-labels";
+import type { Picture } from "./picture";
+import { atX, HEAD_PX } from "./scale";
+import { lanesPxOf, type Stage } from "./stage";
+import { actOf, type Act } from "./timeline-keys";
+import { roundIndexAt } from "./under";
+import { UnderPointer } from "./under-pointer";
+import type { Place } from "./use-place";
 import classes from "./timeline.module.css";
 
 interface Props {
-  timeline: TimelineOut;
-  range: Range;
-  /** The right edge. */
-  end: number;
+  stage: Stage;
+  picture: Picture;
+  place: Place;
   now: number;
-  selected: RoundOut | undefined;
-  onSelect: (round: RoundOut | undefined) => void;
+  /** Changes when colours do. */
+  look: string;
+  boxRef: RefObject<HTMLDivElement | null>;
+  onOpenCard: () => void;
 }
 
-export function TimelineCanvas({ timeline, range, end, now, selected, onSelect }: Props) {
-  const { ref: box, width } = useElementSize<HTMLDivElement>();
+const KEYS =
+  "Left and right arrow select a round, up and down a lane; with Shift they move in time. " +
+  "Plus and minus zoom, 0 shows all. The same content is there as a table.";
+
+/** The picture: a canvas, the names of its lanes, and what keys, wheel and pointer do to it. */
+export function TimelineCanvas({ stage, picture, place, now, look, boxRef, onOpenCard }: Props) {
+  const { ref: sized, width } = useElementSize<HTMLDivElement>();
   const canvas = useRef<HTMLCanvasElement>(null);
-  const scheme = useComputedColorScheme("light");
-  const [pointer, setPointer] = useState<{ x: number; y: number } | null>(null);
-  const view = viewOf(timeline, range, end, width);
+  const box = useMergedRef(sized, boxRef);
+  const [chosen, setChosen] = useState({ key: "" });
+  const lanesPx = lanesPxOf(picture);
+  useStage(stage, canvas, { picture, place, now, width, look });
+  useGestures(stage, boxRef, picture, place);
 
-  useEffect(() => {
-    if (canvas.current === null || width === 0) return;
-    draw(canvas.current, { timeline, view: viewOf(timeline, range, end, width), end: now, selected });
-  }, [timeline, range, end, now, selected, width, scheme]);
-
-  const at = (event: PointerEvent) => {
-    const place = event.currentTarget.getBoundingClientRect();
-    return { x: event.clientX - place.left, y: event.clientY - place.top };
-  };
   const press = (event: KeyboardEvent) => {
-    const step = event.key === "ArrowLeft" ? -1 : event.key === "ArrowRight" ? 1 : 0;
-    if (event.key === "Escape") onSelect(undefined);
-    if (step === 0) return;
+    const act = actOf(event);
+    const isOnLabel = event.target !== event.currentTarget;
+    if (act === undefined || (isOnLabel && act.does === "open")) return;
     event.preventDefault();
-    const from = selected === undefined ? timeline.rounds.length : timeline.rounds.indexOf(selected);
-    const index = Math.min(timeline.rounds.length - 1, Math.max(0, from + step));
-    onSelect(timeline.rounds[index]);
+    perform(act, isOnLabel);
   };
-  const words = pointer === null ? [] : wordsAt(timeline, view, now, pointer.x, pointer.y);
+  const perform = (act: Act, isOnLabel: boolean) => {
+    switch (act.does) {
+      case "round":
+        return selectNext(act.step);
+      case "lane":
+        return setChosen({ key: nextLane(picture, act.step) });
+      case "pan":
+        return stage.panBy(act.share);
+      case "zoom":
+        return stage.zoom(act.factor);
+      case "all":
+        return place.show({ range: "all" });
+      case "open":
+        return onOpenCard();
+      case "let go":
+        return isOnLabel ? boxRef.current?.focus() : place.select(undefined);
+      default:
+        return never(act);
+    }
+  };
+  const selectNext = (step: -1 | 1) => {
+    const last = picture.rounds.length - 1;
+    const index = Math.min(last, Math.max(0, (place.selected ?? last + 1) + step));
+    if (last < 0) return;
+    place.select(index);
+    stage.reveal(picture.formed[index] as number);
+  };
   return (
     <div
       ref={box}
       className={classes.box}
+      style={{ height: HEAD_PX + lanesPx }}
       tabIndex={0}
       role="group"
-      aria-label="Timeline picture. Left and right arrow select a round; the same content is there as a table."
+      aria-label={`Timeline picture. ${KEYS}`}
       onKeyDown={press}
     >
       <canvas
         ref={canvas}
         role="img"
-        aria-label={`${plural(timeline.rounds.length, "round")} on ${plural(timeline.lanes.length, "node")}`}
-        style={{ width: "100%", height: heightOf(timeline) }}
-        onPointerMove={(event) => setPointer(at(event))}
-        onPointerLeave={() => setPointer(null)}
-        onClick={() => pointer !== null && pointer.x > LABELS_PX && onSelect(roundAt(timeline.rounds, atX(view, pointer.x)))}
+        aria-label={`${plural(picture.rounds.length, "round")} on ${plural(picture.rows.filter((row) => row.rank === null).length, "node")}`}
+        style={{ height: HEAD_PX + lanesPx }}
       />
-      {pointer !== null && words.length > 0 && (
-        <div
-          className={classes.tip}
-          style={pointer.x > width / 2 ? { right: width - pointer.x + 12, top: pointer.y + 12 } : { left: pointer.x + 12, top: pointer.y + 12 }}
-        >
-          {words.map((line) => (
-            <div key={line}>{line}</div>
-          ))}
-        </div>
-      )}
+      <div className={classes.world} aria-hidden="true">
+        world size
+      </div>
+      <LaneLabels
+        picture={picture}
+        open={place.open}
+        rank={place.rank}
+        lanesPx={lanesPx}
+        chosen={chosen}
+        onScroll={(top) => stage.scroll(top)}
+        onToggle={place.toggle}
+        onRank={place.chooseRank}
+      />
+      <UnderPointer stage={stage} picture={picture} now={now} />
     </div>
   );
+}
+
+/** The lane after the one that has the focus; the first or the last when none has. */
+function nextLane({ rows }: Picture, step: -1 | 1): string {
+  const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset["lane"] : undefined;
+  const at = rows.findIndex((row) => row.key === focused);
+  const next = at < 0 ? (step > 0 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, at + step));
+  return rows[next]?.key ?? "";
+}
+
+interface Given {
+  picture: Picture;
+  place: Place;
+  now: number;
+  width: number;
+  look: string;
+}
+
+/** Gives the stage what React knows. It draws by itself. */
+function useStage(stage: Stage, canvas: RefObject<HTMLCanvasElement | null>, { picture, place, now, width, look }: Given): void {
+  const scheme = useComputedColorScheme("light");
+  const { shown, selected, rank } = place;
+  const address = JSON.stringify(shown);
+  useEffect(() => (canvas.current === null ? undefined : stage.attach(canvas.current)), [stage, canvas]);
+  useEffect(() => stage.set({ picture, now, width, selected, rank }), [stage, picture, now, width, selected, rank]);
+  useEffect(() => stage.show(JSON.parse(address)), [stage, address]);
+  useEffect(() => stage.repaint(), [stage, scheme, look]);
+  useEffect(() => {
+    stage.onRest = place.show;
+  });
+}
+
+function useGestures(stage: Stage, box: RefObject<HTMLDivElement | null>, picture: Picture, place: Place): void {
+  const pick = useRef((_x: number) => undefined as void);
+  useEffect(() => {
+    pick.current = (x) => {
+      const index = roundIndexAt(picture.formed, atX(stage.view, x));
+      place.select(index < 0 ? undefined : index);
+    };
+  });
+  useEffect(() => (box.current === null ? undefined : listenTo(box.current, stage, ({ x }) => pick.current(x))), [stage, box]);
 }

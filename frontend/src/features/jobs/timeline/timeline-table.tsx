@@ -1,59 +1,87 @@
-import type { TimelineOut } from "@/api";
-import { formatClock, formatDuration } from "@/lib/format";
-import { PHASES } from "@/lib/states";
+import { Button } from "@mantine/core";
+import { useMemo, useState } from "react";
+import { formatClock, formatCount, formatMoment } from "@/lib/format";
 import table from "@/ui/table.module.css";
-import { MARKS } from "./marks";
+import type { Picture } from "./picture";
+import { tableRowsOf } from "./table-rows";
 import classes from "./timeline.module.css";
 
-interface Row {
-  at: string;
-  where: string;
-  what: string;
+interface Props {
+  picture: Picture;
+  open: ReadonlySet<string>;
+  onToggle: (node: string) => void;
 }
 
+const AT_ONCE = 500;
+
 /** The timeline in words, in order of time: for screen readers, and for copying. */
-export function TimelineTable({ timeline }: { timeline: TimelineOut }) {
+export function TimelineTable({ picture, open, onToggle }: Props) {
+  const [most, setMost] = useState(AT_ONCE);
+  const rows = useMemo(() => tableRowsOf(picture), [picture]);
+  const shown = rows.slice(-most);
   return (
-    <div className={`${table.scroll} ${classes.table}`} tabIndex={0} role="region" aria-label="Timeline as a table">
-      <table className={table.table}>
-        <thead>
-          <tr>
-            <th>Time</th>
-            <th>Where</th>
-            <th>What</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rowsOf(timeline).map((row, index) => (
-            <tr key={index}>
-              <td className="mono">{formatClock(row.at, true)}</td>
-              <td>{row.where}</td>
-              <td>{row.what}</td>
+    <>
+      <RanksOf picture={picture} open={open} onToggle={onToggle} />
+      <div className={`${table.scroll} ${classes.table}`} tabIndex={0} role="region" aria-label="Timeline as a table">
+        {shown.length < rows.length && (
+          <p className={classes.older}>
+            The newest {formatCount(shown.length)} of {formatCount(rows.length)} rows.{" "}
+            <Button size="compact-xs" variant="default" onClick={() => setMost(most + AT_ONCE)}>
+              Show {formatCount(Math.min(AT_ONCE, rows.length - shown.length))} older
+            </Button>
+          </p>
+        )}
+        <table className={table.table}>
+          <thead>
+            <tr>
+              <th>Time</th>
+              <th>Where</th>
+              <th className={table.num}>Round</th>
+              <th>What</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+          </thead>
+          <tbody>
+            {shown.map((row, index) => (
+              <tr key={rows.length - shown.length + index}>
+                <td className="mono" title={formatMoment(row.at)}>
+                  {formatClock(row.at, true)}
+                </td>
+                <td className={table.cut} title={row.where}>
+                  {row.where}
+                </td>
+                <td className={table.num}>{row.round ?? "–"}</td>
+                <td className={classes.what}>
+                  {row.what.map((line) => (
+                    <div key={line}>{line}</div>
+                  ))}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
   );
 }
 
-function rowsOf({ rounds, lanes, marks }: TimelineOut): Row[] {
-  const found: Row[] = [
-    ...rounds.map((round) => ({
-      at: round.formed_at,
-      where: round.nodes.join(", "),
-      what: `Round ${round.number} formed, world size ${round.world_size}. ${round.why}`,
-    })),
-    ...marks.map((mark) => ({ at: mark.at, where: mark.node ?? "job", what: mark.says || MARKS[mark.kind].word })),
-    ...lanes.flatMap((lane) =>
-      lane.spans.map((span) => ({ at: span.began_at, where: lane.node, what: spanText(span) })),
-    ),
-  ];
-  return found.sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
-}
-
-function spanText({ phase, began_at, ended_at }: TimelineOut["lanes"][number]["spans"][number]): string {
-  const { meaning } = PHASES[phase];
-  if (ended_at === null) return `${meaning}, still`;
-  return `${meaning} for ${formatDuration((Date.parse(ended_at) - Date.parse(began_at)) / 1000)}`;
+/** Whose ranks are listed too, as in the picture. */
+function RanksOf({ picture, open, onToggle }: Props) {
+  return (
+    <div className={classes.ranksOf} role="group" aria-label="Ranks too, of">
+      <span className="quiet small">Ranks too, of</span>
+      {picture.rows
+        .filter((row) => row.rank === null)
+        .map(({ node }) => (
+          <Button
+            key={node}
+            size="compact-xs"
+            variant={open.has(node) ? "light" : "default"}
+            aria-pressed={open.has(node)}
+            onClick={() => onToggle(node)}
+          >
+            {node}
+          </Button>
+        ))}
+    </div>
+  );
 }

@@ -1,102 +1,83 @@
-import { Button, SegmentedControl, Switch } from "@mantine/core";
-import { useState } from "react";
-import { useSearchParams } from "wouter";
-import { useLiveStatus, type TimelineOut } from "@/api";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { useParams } from "wouter";
+import { useJob, useLiveStatus, useRankLanes, type TimelineOut } from "@/api";
 import { serverNow } from "@/lib/clock";
 import { useKeys } from "@/ui/use-keys";
 import { useTick } from "@/ui/use-tick";
 import { Legend } from "./legend";
+import { silenceOf } from "./lives";
+import { pictureOf, type Picture } from "./picture";
 import { RoundCard } from "./round-card";
-import { RANGES, type Range } from "./scale";
+import { Stage } from "./stage";
 import { TimelineCanvas } from "./timeline-canvas";
+import { TimelineControls } from "./timeline-controls";
 import { TimelineTable } from "./timeline-table";
-import classes from "./timeline.module.css";
+import { usePlace, type Place } from "./use-place";
 
-/** What happened when: a lane for each node, to scale, up to now. Range and selected round stand in the address. */
+/** What happened when: a lane for each node, to scale, up to now. What is shown of it stands in the address. */
 export function Timeline({ timeline, isOver }: { timeline: TimelineOut; isOver: boolean }) {
   useTick();
-  const [params, setParams] = useSearchParams();
-  const [frozenAt, setFrozenAt] = useState<number | null>(null);
+  const id = Number(useParams()["id"]);
+  const place = usePlace(timeline.rounds);
+  const [stage] = useState(() => new Stage());
   const [isTable, setTable] = useState(false);
+  const box = useRef<HTMLDivElement>(null);
   const live = useLiveStatus();
   // Of the time since the hub was last heard nothing is known, so nothing is drawn.
   const known = live.kind === "stale" ? live.since : serverNow();
   const now = isOver ? lastMoment(timeline) : known;
-  const range = asRange(params.get("range"));
-  const { rounds } = timeline;
-  const selected = rounds.find(
-    (round) => String(round.number) === params.get("round") && String(round.attempt) === (params.get("attempt") ?? "1"),
-  );
-  const set = (values: Record<string, string | null>) =>
-    setParams(
-      (held) => {
-        for (const [name, value] of Object.entries(values)) {
-          if (value === null) held.delete(name);
-          else held.set(name, value);
-        }
-        return held;
-      },
-      { replace: true },
-    );
-  const select = (index: number) => {
-    const round = rounds[index];
-    set({ round: round ? String(round.number) : null, attempt: round ? String(round.attempt) : null });
-  };
-  useKeys({ f: () => setFrozenAt(null) });
+  const nodes = useMemo(() => [...place.open].sort(), [place.open]);
+  const ranks = useRankLanes(id, nodes, Date.parse(timeline.now)).data?.items;
+  const picture = usePicture(id, timeline, ranks, place, isOver);
+  const [card, openCard] = useCard(picture, place, stage);
+  const selected = place.selected === undefined ? undefined : timeline.rounds[place.selected];
+  useKeys({ f: () => place.show({ range: place.range }) });
   return (
     <section className="live" aria-label="Timeline">
-      <div className={classes.controls}>
-        <h2>Timeline</h2>
-        <SegmentedControl
-          size="xs"
-          aria-label="Range"
-          value={range}
-          onChange={(value) => set({ range: value })}
-          data={[
-            { value: "10m", label: "10 min" },
-            { value: "1h", label: "1 h" },
-            { value: "all", label: "all" },
-          ]}
-        />
-        {!isOver && (
-          <Switch
-            size="xs"
-            label="follow"
-            checked={frozenAt === null}
-            onChange={(event) => setFrozenAt(event.currentTarget.checked ? null : now)}
-          />
-        )}
-        {selected !== undefined && (
-          <Button size="compact-xs" variant="default" onClick={() => select(-1)}>
-            Round {selected.number} ×
-          </Button>
-        )}
-        <Button size="compact-xs" variant="subtle" ml="auto" onClick={() => setTable(!isTable)}>
-          {isTable ? "Show as picture" : "Show as table"}
-        </Button>
-      </div>
+      <TimelineControls stage={stage} place={place} selected={selected} isOver={isOver} isTable={isTable} onTable={setTable} />
       {isTable ? (
-        <TimelineTable timeline={timeline} />
+        <TimelineTable picture={picture} open={place.open} onToggle={place.toggle} />
       ) : (
         <>
-          <TimelineCanvas
-            timeline={timeline}
-            range={range}
-            end={frozenAt ?? now}
-            now={now}
-            selected={selected}
-            onSelect={(round) => select(round === undefined ? -1 : rounds.indexOf(round))}
-          />
-          <Legend />
+          <TimelineCanvas stage={stage} picture={picture} place={place} now={now} look={live.kind} boxRef={box} onOpenCard={openCard} />
+          <Legend hasRanks={picture.rows.some((row) => row.rank !== null)} />
         </>
       )}
-      {selected !== undefined && <RoundCard round={selected} />}
+      {selected !== undefined && (
+        <div ref={card} tabIndex={-1} onKeyDown={(event) => event.key === "Escape" && box.current?.focus()}>
+          <RoundCard round={selected} />
+        </div>
+      )}
     </section>
   );
 }
 
-function asRange(text: string | null): Range {
-  return text !== null && text in RANGES ? (text as Range) : "10m";
+function usePicture(id: number, timeline: TimelineOut, ranks: Parameters<typeof pictureOf>[0]["ranks"] | undefined, place: Place, isOver: boolean): Picture {
+  const members = useJob(id).data?.members;
+  // The members come anew with how long each is silent, so that the moment is fixed when they come.
+  const silence = useMemo(() => silenceOf(isOver ? [] : (members ?? []), serverNow()), [members, isOver]);
+  return useMemo(
+    () => pictureOf({ timeline, ranks: ranks ?? [], open: place.open, silence }),
+    [timeline, ranks, place.open, silence],
+  );
+}
+
+/** The card of the round takes the focus when it is opened by a key; the newest round in view when none is selected. */
+function useCard(picture: Picture, place: Place, stage: Stage) {
+  const card = useRef<HTMLDivElement>(null);
+  const isAwaited = useRef(false);
+  useEffect(() => {
+    if (!isAwaited.current || card.current === null) return;
+    isAwaited.current = false;
+    card.current.focus();
+  });
+  const open = () => {
+    if (picture.rounds.length === 0) return;
+    if (place.selected !== undefined) return card.current?.focus();
+    isAwaited.current = true;
+    place.select(Math.max(0, picture.formed.findLastIndex((at) => at <= stage.view.to)));
+  };
+  return [card, open] as const;
 }
 
 /** The end of a job that is over: no later than anything it reported. */

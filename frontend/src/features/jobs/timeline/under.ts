@@ -1,34 +1,72 @@
 /** What lies under a point of the timeline, in words. Pure. */
-import type { TimelineOut } from "@/api";
 import { formatClock, formatDuration } from "@/lib/format";
-import { PHASES } from "@/lib/states";
-import { placeOf } from "./draw";
+import { barAt } from "./bars";
+import { LOOKS } from "./looks";
 import { MARKS } from "./marks";
+import { rowsBetween, rowsOfMark, type Picture, type PlacedMark, type Row } from "./picture";
 import * as scale from "./scale";
 
 const NEAR_PX = 12;
+const MOST_MARKS = 4;
 
-export function wordsAt(timeline: TimelineOut, view: scale.View, end: number, x: number, y: number): string[] {
-  const near = timeline.marks.filter((mark) => {
-    const place = placeOf(mark, timeline, view);
-    return Math.abs(place.x - x) < NEAR_PX && Math.abs(place.y - y) < scale.LANE_PX / 2;
+export interface Under {
+  picture: Picture;
+  view: scale.View;
+  now: number;
+  /** How far the lanes are scrolled. */
+  scrolled: number;
+}
+
+export function wordsAt(under: Under, x: number, y: number): string[] {
+  if (x < scale.LABELS_PX) return [];
+  const { picture, view } = under;
+  const row = y < scale.HEAD_PX ? undefined : rowAt(picture, y - scale.HEAD_PX + under.scrolled);
+  const near = marksNear(under, x, y, row);
+  if (near.length > 0) return markWords(near);
+  if (row !== undefined) return barWords(under, row, scale.atX(view, x));
+  return y < scale.HEAD_PX ? roundWords(picture, scale.atX(view, x)) : [];
+}
+
+function rowAt({ rows }: Picture, y: number): Row | undefined {
+  return rows[rowsBetween(rows, y, y)[0]];
+}
+
+function marksNear({ picture, view }: Under, x: number, y: number, row: Row | undefined): PlacedMark[] {
+  const first = scale.firstAbove(picture.marked, scale.atX(view, x - NEAR_PX));
+  const end = scale.firstAbove(picture.marked, scale.atX(view, x + NEAR_PX));
+  return picture.marks.slice(first, end).filter(({ mark }) => {
+    const rows = rowsOfMark(picture, mark);
+    return row === undefined ? rows.length === 0 && y > scale.HEAD_PX - scale.WORLD_PX && y < scale.HEAD_PX : rows.includes(row);
   });
-  if (near.length > 0) {
-    return near.slice(0, 4).map((mark) => `${formatClock(mark.at, true)} ${mark.says || MARKS[mark.kind].word}`);
-  }
-  const at = scale.atX(view, x);
-  const lane = timeline.lanes[Math.floor((y - scale.laneTop(0)) / scale.LANE_PX)];
-  const span = lane?.spans.find((each) => Date.parse(each.began_at) <= at && at <= endOf(each.ended_at, end));
-  if (lane !== undefined && span !== undefined) {
-    const seconds = (endOf(span.ended_at, end) - Date.parse(span.began_at)) / 1000;
-    const round = span.round === null ? "" : `, round ${span.round}`;
-    return [`${lane.node}: ${PHASES[span.phase].meaning}${round}`, `from ${formatClock(span.began_at, true)} for ${formatDuration(seconds)}`];
-  }
-  const round = scale.roundAt(timeline.rounds, at);
-  if (y > scale.laneTop(0) || round === undefined) return [];
+}
+
+function markWords(near: readonly PlacedMark[]): string[] {
+  const told = near.slice(0, MOST_MARKS).map(({ mark }) => `${formatClock(mark.at, true)} ${mark.says || MARKS[mark.kind].word}`);
+  return near.length > MOST_MARKS ? [...told, `and ${near.length - MOST_MARKS} more here`] : told;
+}
+
+function barWords({ now }: Under, row: Row, at: number): string[] {
+  const bars = row.bars();
+  const index = at > now ? undefined : barAt(bars, at);
+  if (index === undefined) return [];
+  const [from, to] = [bars.from[index] as number, Math.min(bars.to[index] as number, now)];
+  const number = bars.round[index] as number;
+  const round = number === 0 ? "" : `, round ${number}`;
+  const { word, meaning } = LOOKS[bars.look[index] as number] as (typeof LOOKS)[number];
+  const who = row.rank === null ? row.node : `rank ${row.rank} on ${row.node}`;
+  return [
+    `${who}${round}: ${row.rank === null || word === "not heard" ? meaning : `${word}. ${meaning}`}`,
+    `from ${formatClock(from, true)} for ${formatDuration((to - from) / 1000)}`,
+  ];
+}
+
+function roundWords({ rounds, formed }: Picture, at: number): string[] {
+  const round = rounds[roundIndexAt(formed, at)];
+  if (round === undefined) return [];
   return [`Round ${round.number}, world size ${round.world_size}, formed ${formatClock(round.formed_at, true)}`, round.why].filter(Boolean);
 }
 
-function endOf(at: string | null, end: number): number {
-  return at === null ? end : Date.parse(at);
+/** The index of the round that was the newest one at that moment; -1: none had been formed. */
+export function roundIndexAt(formed: Float64Array, at: number): number {
+  return scale.firstAbove(formed, at) - 1;
 }

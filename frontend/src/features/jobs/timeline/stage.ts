@@ -1,0 +1,179 @@
+/**
+ * What the picture shows at this moment, and when it is drawn: at most once for each frame of the screen.
+ * React is told only when a move has come to rest, so that moving renders nothing anew.
+ */
+import { draw } from "./draw";
+import { readPalette, type Palette } from "./palette";
+import type { Picture } from "./picture";
+import { atX, HEAD_PX, LABELS_PX, LANES_MOST_PX, roomOf, type View } from "./scale";
+import { isFollowing, moved, showing, stretchOf, zoomed, type Bounds, type Shown, type Stretch } from "./view";
+
+export interface Point {
+  x: number;
+  y: number;
+}
+
+export interface Shows {
+  picture: Picture;
+  now: number;
+  width: number;
+  selected: number | undefined;
+  rank: number | undefined;
+}
+
+const REST_MS = 200;
+
+export class Stage {
+  private shows: Shows | null = null;
+  private shown: Shown = { range: "10m" };
+  private canvas: HTMLCanvasElement | null = null;
+  private palette: Palette | null = null;
+  private frame = 0;
+  /** The last stretch that was told: the address says it back while the next move is on its way. */
+  private told: Stretch | null = null;
+  private resting: ReturnType<typeof setTimeout> | undefined;
+  private scrolled = 0;
+  private pointer: Point | null = null;
+  private readonly pointed = new Set<() => void>();
+  /** Called when a move has come to rest. */
+  onRest: (shown: Shown) => void = () => undefined;
+
+  /** Draws on that canvas until the answer is called. */
+  readonly attach = (canvas: HTMLCanvasElement): (() => void) => {
+    this.canvas = canvas;
+    this.repaint();
+    return () => {
+      cancelAnimationFrame(this.frame);
+      clearTimeout(this.resting);
+      this.frame = 0;
+      this.canvas = null;
+    };
+  };
+
+  set(shows: Shows): void {
+    this.shows = shows;
+    this.request();
+  }
+
+  /** What the address says; a move that is not at rest yet is given up. What it was told from here changes nothing. */
+  show(shown: Shown): void {
+    if (this.told !== null && !isFollowing(shown) && shown.from === this.told.from && shown.to === this.told.to) return;
+    clearTimeout(this.resting);
+    this.told = null;
+    this.shown = shown;
+    this.request();
+  }
+
+  scroll(top: number): void {
+    this.scrolled = top;
+    this.request();
+  }
+
+  /** The theme has changed: its colours are read again. */
+  repaint(): void {
+    this.palette = null;
+    this.request();
+  }
+
+  get view(): View {
+    return { ...stretchOf(this.shown, this.bounds), width: this.shows?.width ?? 0 };
+  }
+
+  get scrolledBy(): number {
+    return this.scrolled;
+  }
+
+  /** `factor` times as near, around what lies at `x`, or around the middle. */
+  zoom(factor: number, x?: number): void {
+    const view = this.view;
+    const at = x === undefined ? (view.from + view.to) / 2 : atX(view, Math.max(LABELS_PX, x));
+    this.move(zoomed(view, factor, at, this.bounds));
+  }
+
+  /** Later by that many pixels. */
+  pan(px: number): void {
+    const view = this.view;
+    this.move(moved(view, (px / roomOf(view.width)) * (view.to - view.from), this.bounds));
+  }
+
+  /** Later by that share of what is shown. */
+  panBy(share: number): void {
+    this.pan(share * roomOf(this.view.width));
+  }
+
+  /** Moves only when that moment is out of sight. */
+  reveal(at: number): void {
+    const view = this.view;
+    const wanted = showing(view, at, this.bounds);
+    if (wanted !== view) this.move(wanted);
+  }
+
+  readonly onPoint = (listener: () => void): (() => void) => {
+    this.pointed.add(listener);
+    return () => this.pointed.delete(listener);
+  };
+
+  readonly pointsAt = (): Point | null => this.pointer;
+
+  point(pointer: Point | null): void {
+    if (this.pointer === pointer) return;
+    this.pointer = pointer;
+    for (const tell of this.pointed) tell();
+  }
+
+  private get bounds(): Bounds {
+    return { began: this.shows?.picture.began ?? 0, now: this.shows?.now ?? 0 };
+  }
+
+  private move({ from, to }: Stretch): void {
+    if (this.shows === null) return;
+    const before = this.view;
+    if (from === before.from && to === before.to) return;
+    const wasFollowing = isFollowing(this.shown);
+    this.shown = { from, to };
+    this.request();
+    clearTimeout(this.resting);
+    // That it no longer follows is said at once.
+    this.resting = setTimeout(this.tell, wasFollowing ? 0 : REST_MS);
+  }
+
+  private readonly tell = () => {
+    const { from, to } = this.view;
+    this.told = { from: Math.floor(from), to: Math.ceil(to) };
+    this.onRest(this.told);
+  };
+
+  private request(): void {
+    if (this.frame !== 0 || this.canvas === null) return;
+    this.frame = requestAnimationFrame(() => {
+      this.frame = 0;
+      this.drawNow();
+    });
+  }
+
+  /** Also for a benchmark, which measures how long it takes. */
+  drawNow(): void {
+    const { canvas, shows } = this;
+    if (canvas === null || shows === null || shows.width === 0) return;
+    const lanesPx = lanesPxOf(shows.picture);
+    const pen = this.fitted(canvas, shows.width, HEAD_PX + lanesPx);
+    if (pen === null) return;
+    this.palette ??= readPalette(canvas, window.devicePixelRatio || 1);
+    const { picture, now, selected, rank } = shows;
+    draw(pen, this.palette, { picture, view: this.view, now, selected, rank, scrolled: this.scrolled, lanesPx });
+  }
+
+  /** As many pixels as the screen has there; a canvas is costly to resize, so only when it must be. */
+  private fitted(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D | null {
+    const ratio = window.devicePixelRatio || 1;
+    if (this.palette?.ratio !== ratio) this.palette = null;
+    const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (canvas.width !== wide) canvas.width = wide;
+    if (canvas.height !== high) canvas.height = high;
+    return canvas.getContext("2d");
+  }
+}
+
+export function lanesPxOf(picture: Picture): number {
+  return Math.min(LANES_MOST_PX, picture.height);
+}

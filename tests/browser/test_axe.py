@@ -1,0 +1,121 @@
+"""axe finds nothing serious on any page, in the light theme and in the dark one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.axe import bring_axe, grave_faults
+from tests.browser.conftest import log_in, open_window
+from tests.system.jobs import launch_char_lm, stop, wait_job
+from tests.system.stack import Stack
+from tests.waiting import ms
+
+SOON_MS = ms(15)
+TABS = ("Logs", "Events", "Nodes", "Goodput", "Spec")
+
+
+@pytest.fixture(scope="module")
+def running_job(api: httpx.Client, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    folder = tmp_path_factory.mktemp("checkpoints")
+    job_id = launch_char_lm(api, folder, steps=1_000_000)
+    wait_job(api, job_id, "the job to train", 90, state="training")
+    yield job_id
+    stop(api, job_id)
+
+
+@pytest.fixture(params=["light", "dark"])
+def themed_page(request: pytest.FixtureRequest, chromium: Browser, stack: Stack) -> Iterator[Page]:
+    context = open_window(chromium, stack.url)
+    page = context.new_page()
+    page.emulate_media(color_scheme=request.param)
+    bring_axe(page)
+    yield page
+    context.close()
+
+
+def _look_at_lists(page: Page) -> list[str]:
+    """The pages beside a job's own."""
+    found = []
+    for path, name in {
+        "/jobs": "char-lm",
+        "/jobs?q=nothing-is-called-so": "No job matches.",
+        "/nodes?node=node-1": "node-1",
+        "/jobs/999999": "There is no job 999999.",
+        "/nowhere": "There is no page at this address.",
+    }.items():
+        page.goto(path)
+        expect(page.get_by_text(name).first).to_be_visible(timeout=SOON_MS)
+        found += grave_faults(page, path)
+    return found
+
+
+def _look_at_launch(page: Page) -> list[str]:
+    page.goto("/jobs/new")
+    for summary in page.locator("summary").all():
+        summary.click()
+    page.get_by_label("nnodes").fill("3:2")
+    page.get_by_role("button", name="Launch", exact=True).click()
+    expect(page.get_by_label("nnodes")).to_have_attribute("aria-invalid", "true", timeout=SOON_MS)
+    return grave_faults(page, "/jobs/new with a fault")
+
+
+def _look_at_job(page: Page, job_id: int) -> list[str]:
+    """Each tab, then what floats."""
+    found = []
+    page.goto(f"/jobs/{job_id}")
+    expect(page.get_by_test_id("headline")).to_contain_text("training", timeout=SOON_MS)
+    for tab in TABS:
+        page.get_by_role("tab", name=tab).click()
+        found += grave_faults(page, f"the tab {tab}")
+    page.get_by_role("button", name="Select rank 1").click()
+    for opens, name in {"k": "Kill rank 1", "?": "Keys", "Control+k": "Command palette"}.items():
+        page.keyboard.press(opens)
+        expect(page.get_by_role("dialog", name=name)).to_be_visible()
+        found += grave_faults(page, f"the dialog {name}")
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+    page.get_by_role("button", name="Show as table").click()
+    return [*found, *grave_faults(page, "the timeline as a table")]
+
+
+def test_axe_finds_nothing_serious_on_any_page(themed_page: Page, stack: Stack, running_job: int) -> None:
+    page = themed_page
+    page.goto("/")
+    page.get_by_label("Name").wait_for()
+    found = grave_faults(page, "the log-in")
+    log_in(page, stack)
+    found += _look_at_lists(page) + _look_at_launch(page) + _look_at_job(page, running_job)
+    assert found == [], "\n\n".join(found)
+
+
+def test_a_worker_is_found_among_hundreds_and_only_those_in_sight_are_in_the_page(
+    operator_page: Page, running_job: int, api: httpx.Client
+) -> None:
+    """The hub's answer, with each worker many times: a job of that size does not fit on a test's machine."""
+    page = operator_page
+    answer = api.get(f"/api/jobs/{running_job}").json()
+    pattern = answer["workers"][0]
+    answer["workers"] = [{**pattern, "rank": rank, "pid": 5000 + rank} for rank in range(300)]
+    page.route(f"**/api/jobs/{running_job}", lambda route: route.fulfill(json=answer))
+    page.route_web_socket("**/ws/live", lambda socket: None)
+    page.goto(f"/jobs/{running_job}")
+    workers = page.get_by_test_id("workers")
+    expect(workers).to_have_attribute("aria-rowcount", "301")
+    expect(workers.get_by_role("button", name="Select rank 0", exact=True)).to_be_visible()
+    assert workers.get_by_role("row").count() < 100
+
+    workers.get_by_role("button", name="Select rank 0", exact=True).press("End")
+    last = workers.get_by_role("button", name="Select rank 299")
+    expect(last).to_be_focused()
+    expect(last).to_be_in_viewport()
+    assert "rank=299" in page.url
+
+    page.keyboard.press("/")
+    page.keyboard.type("rank 217")
+    expect(workers.get_by_role("button", name="Select rank 217")).to_be_visible()
+    expect(workers).to_have_attribute("aria-rowcount", "2")
+    expect(page.get_by_text("1 of 300 workers")).to_be_visible()

@@ -1,0 +1,27 @@
+"""What a browser loads before it shows anything, as the hub sends it."""
+
+from __future__ import annotations
+
+import re
+
+from django.conf import settings
+from django.http import FileResponse, HttpResponse
+from django.test import Client
+
+MOST_BYTES = 300 * 1024
+
+
+def _bytes_of(answer: HttpResponse | FileResponse) -> int:
+    return len(b"".join(answer)) if answer.streaming else len(answer.content)
+
+
+def test_the_first_page_is_at_most_300_kib_on_the_wire(client: Client) -> None:
+    page = settings.FRONTEND / "index.html"
+    assert page.is_file(), "The page has not been built. Run npm run build in frontend/."
+    sizes = {"index.html": page.stat().st_size}
+    for path in re.findall(r'(?:src|href)="(/assets/[\w.-]+)"', page.read_text()):
+        answer = client.get(path, headers={"Accept-Encoding": "gzip"})
+        assert answer["Content-Encoding"] == "gzip"
+        sizes[path] = _bytes_of(answer)
+    assert len(sizes) > 1
+    assert sum(sizes.values()) <= MOST_BYTES, sizes
