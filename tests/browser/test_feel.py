@@ -22,11 +22,14 @@ MOST_TABS = 120
 
 NAME_OF_FOCUSED = """() => {
   const at = document.activeElement;
+  if (at === document.body) return "nothing";
   return at.getAttribute("aria-label") ?? at.labels?.[0]?.textContent ?? at.textContent ?? "";
 }"""
 IS_MARKED = """() => {
-  const { outlineStyle, boxShadow, borderColor } = getComputedStyle(document.activeElement);
-  return outlineStyle !== "none" || boxShadow !== "none" || document.activeElement.matches("input, textarea, select");
+  const at = document.activeElement;
+  const { outlineStyle, boxShadow } = getComputedStyle(at);
+  // Fields are marked by the colour of their border.
+  return at === document.body || at.matches("input, textarea, select") || outlineStyle !== "none" || boxShadow !== "none";
 }"""
 
 
@@ -115,6 +118,7 @@ def test_a_job_is_launched_opened_killed_and_stopped_without_a_mouse(
     page.keyboard.press("g")
     page.keyboard.press("j")
     page.wait_for_url("**/jobs")
+    expect(page.get_by_role("link", name=f"by-hand {job_id}")).to_be_visible(timeout=SOON_MS)
     _tab_to(page, f"by-hand {job_id}")
     page.keyboard.press("Enter")
     page.wait_for_url(f"**/jobs/{job_id}")

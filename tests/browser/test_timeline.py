@@ -75,7 +75,7 @@ def test_arrows_select_rounds_and_enter_leads_to_the_card(timeline: Page) -> Non
 
 def test_zooming_leaves_following_and_a_copied_address_shows_the_same(timeline: Page) -> None:
     page, picture = timeline, _picture(timeline)
-    follow = page.get_by_role("switch", name="follow")
+    follow = page.get_by_role("region", name="Timeline").get_by_role("switch", name="follow")
     expect(follow).to_be_checked()
     expect(_shown(page)).to_have_count(0)
 

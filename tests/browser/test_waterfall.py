@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.conftest import PHONE
 from tests.system.jobs import Json, launch_char_lm, stop, wait_job
@@ -82,6 +82,7 @@ def test_a_kill_shows_where_the_recovery_went_phase_by_phase_and_rank_by_rank(
     expect(page).to_have_url(re.compile("round=2"))
     way = page.get_by_role("region", name="Way into round 2")
     expect(way.get_by_test_id("recovery")).to_contain_text("from the fault to the first step")
+    expect(way).to_be_focused()
 
     shown = _shown_seconds(way.get_by_test_id("waterfall"))
     phases = {each["name"]: each for each in told["phases"]}
@@ -111,6 +112,31 @@ def _read_each_rank(page: Page, way: Locator) -> None:
     expect(clocks).to_contain_text(re.compile(r"node-\d's clock (is .* ms (ahead|behind)|was not measured)"))
 
 
+def _multiplied(answer: Json, times: int) -> Json:
+    """The ranks of a round so many times over, each copy with ranks of its own."""
+    ranks = [row for row in answer["rows"] if row["rank"] is not None]
+    copies = [row | {"rank": row["rank"] + copy * len(ranks)} for copy in range(1, times) for row in ranks]
+    return answer | {"rows": answer["rows"] + copies}
+
+
+def test_of_a_thousand_ranks_only_those_in_sight_are_in_the_page(operator_page: Page, training: int) -> None:
+    page = operator_page
+
+    def answer_for_many(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, json=_multiplied(answer.json(), 500))
+
+    page.route(re.compile("/waterfall$"), answer_for_many)
+    page.goto(f"/jobs/{training}?round=1&attempt=1&ranks=shown")
+    table = page.get_by_test_id("waterfall-ranks")
+    expect(table).to_have_attribute("aria-rowcount", "1003", timeout=SLOW_MS)
+    expect(table).to_contain_text("rank 0 · node-")
+    assert table.locator("tbody tr").count() < 100
+    page.get_by_role("region", name="Phases of each node and rank").press("End")
+    expect(table).to_contain_text("rank 999 · node-", timeout=SOON_MS)
+    assert table.locator("tbody tr").count() < 100
+
+
 def test_what_was_not_reported_says_so_and_why(operator_page: Page, training: int) -> None:
     page = operator_page
     page.goto(f"/jobs/{training}?round=1&attempt=1")
@@ -134,7 +160,7 @@ def test_the_goodput_adds_up_to_the_wall_time(operator_page: Page, training: int
     expect(table).to_contain_text("training", timeout=SOON_MS)
     parts, wall = table.evaluate(
         """table => [
-          [...table.querySelectorAll("tbody tr")].map(row => +(row.cells[1].querySelector("data")?.value ?? 0)),
+          [...table.querySelectorAll("tbody td:nth-child(2) data")].map(time => +time.value),
           +table.querySelector("tfoot data").value,
         ]"""
     )

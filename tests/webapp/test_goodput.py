@@ -238,6 +238,7 @@ def test_the_parts_add_up_and_none_is_negative(
     assert sum(part.seconds or 0.0 for part in told.parts) == pytest.approx(told.wall_s, abs=1e-3)
     assert [part.kind for part in told.parts] == list(KINDS)
     for part in told.parts:
+        assert (part.seconds or 0.0) >= 0
         assert part.worker_s >= 0
         assert -1e-9 <= part.planned_s <= (part.seconds or 0.0) + 1e-9
     assert say_goodput(told).endswith(".")

@@ -252,3 +252,14 @@ def test_typical_is_the_median_of_the_restarts(operator: Api, job: Job) -> None:
     typical = operator.get(f"/api/jobs/{job.id}/timeline").body["typical"]
     assert typical["process_group"] == 0.09
     assert "pace" not in typical
+
+
+def test_a_round_that_is_formed_once_more_is_told_anew(operator: Api, job: Job) -> None:
+    """Its runner died while the round was formed; the next one of that node is in a round of the same number."""
+    first = RunnerJournal(ATTEMPT, "node-1", NODES).start().form()
+    again = RunnerJournal(ATTEMPT, "node-1", NODES, began=FALL, incarnation=2).start().form()
+    take(first)
+    take(again)
+    rows = operator.get(f"/api/jobs/{job.id}/attempts/1/rounds/1/waterfall").body["rows"]
+    (joining,) = (phase for phase in rows[0]["phases"] if phase["name"] == "joining")
+    assert datetime.fromisoformat(joining["start"]) == FALL + timedelta(seconds=2)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from agents.runner.tracebacks import last_exception
 from agents.wire.lifecycle import JobState, Phase
 from tests.webapp.journals import BEGAN
 from webapp.jobs.troubles import NodeSeen, RoundSeen, Trouble, TroubleFacts, WorkerEnd, troubles_of_job
@@ -133,7 +134,7 @@ def ended(reason: str, **more: Any) -> TroubleFacts:
 def test_without_any_restart_the_first_failure_ended_it() -> None:
     trouble = only(troubles_of_job(ended(NO_BUDGET, max_restarts=0)))
     assert trouble.kind == "did_not_shrink"
-    assert trouble.sentence.endswith(NO_BUDGET)
+    assert trouble.sentence == "The first failure ended the job, because its max_restarts is 0."
     assert "max_restarts 1 or more" in trouble.what_to_do
     assert "nnodes 1:2" in trouble.what_to_do
 
@@ -289,6 +290,32 @@ def test_gloo_on_loopback_between_machines_is_told_and_on_one_machine_is_not() -
     assert "looked for a rank of another machine at 127.0.0.1, which is node-2 itself" in trouble.sentence
     one = tuple(replace(member, machine="boot-1") for member in facts.members)
     assert troubles_of_workers(replace(facts, members=one)) == []
+
+
+SHARED_MEMORY_STDERR = """\
+Traceback (most recent call last):
+  File "/data/train.py", line 6, in <module>
+    for b in DataLoader(D(), num_workers=2, batch_size=8): pass
+  File "/venv/lib/python3.11/site-packages/torch/_utils.py", line 794, in reraise
+    raise exception
+RuntimeError: Caught RuntimeError in DataLoader worker process 0.
+Original Traceback (most recent call last):
+  File "/venv/lib/python3.11/site-packages/torch/utils/data/_utils/worker.py", line 374, in _worker_loop
+    data = fetcher.fetch(index)  # type: ignore[possibly-undefined]
+           ^^^^^^^^^^^^^^^^^^^^
+  File "/venv/lib/python3.11/site-packages/torch/storage.py", line 414, in _new_shared
+    return cls._new_using_fd_cpu(size)
+           ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+RuntimeError: unable to allocate shared memory(shm) for file </torch_6643_1_0>: No space left on device (28)
+"""
+"""As torch 2.13 wrote it with a /dev/shm of 2 MiB."""
+
+
+def test_a_data_loader_that_found_no_room_is_read_out_of_the_workers_stderr() -> None:
+    error = last_exception(SHARED_MEMORY_STDERR)
+    assert error is not None
+    trouble = only(troubles_of_workers(said(f"{error.message}\n{error.traceback}")))
+    assert trouble.kind == "shared_memory"
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,17 @@ def test_what_a_worker_said_last_is_read_out_of_its_error(operator: Api, anna: A
     assert "The job sets GLOO_SOCKET_IFNAME to eth9." in trouble["sentence"]
 
 
+def test_a_worker_that_would_fail_again_is_not_told_to_try_more_often(operator: Api, anna: Account) -> None:
+    job = launched(anna)
+    first, second = up()
+    said = "exited with code 1 and wrote nothing to stderr"
+    second.exit(1, "cause", said, exit_code=1, ended_by="exit_code", known_from="exit status")
+    second.end("failed", f"Rank 3 on node-2 {said}, and the job allows no failure restarts (max_restarts 0).")
+    first.end("stopped", "The rendezvous was closed by another node.")
+    take(first, second)
+    assert [each["kind"] for each in told(operator, job)] == ["died_at_import"]
+
+
 def test_troubles_cost_one_query(anna: Account, django_assert_max_num_queries: Any) -> None:
     job = launched(anna)
     take(*up())

@@ -76,7 +76,7 @@ def _last_call_at(attempt: Attempt, members: tuple[MemberFacts, ...]) -> datetim
     inside = {node for runner in meeting for node in runner.joined}
     if not inside or len(inside) < attempt.job.min_nodes:
         return None
-    rows = NodeMoments.objects.filter(attempt=attempt, round=COMING, node__in=inside)
+    rows = NodeMoments.objects.filter(attempt=attempt, round=COMING, node__in=inside).only("of_node")
     seen = [datetime.fromisoformat(row.of_node["joined"]) for row in rows if "joined" in row.of_node]
     spec = spec_of(attempt.job)
     last_call_s = read_rdzv_conf(spec.rdzv_conf, spec.rdzv_backend).last_call_timeout

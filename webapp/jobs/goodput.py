@@ -126,7 +126,7 @@ def _on_the_way(job: Job, attempt: str) -> list[RoundTimes]:
     if job.state not in ON_THE_WAY:
         return []
     moments: Moments = {}
-    for row in NodeMoments.objects.filter(attempt=attempt, round=COMING):
+    for row in NodeMoments.objects.filter(attempt=attempt, round=COMING).only("node", "of_node"):
         for name, at in row.of_node.items():
             merge(moments, name, datetime.fromisoformat(at), row.node, None)
     return [RoundTimes(formed_at=None, is_planned="fault" in moments, moments=_read_moments(moments))]

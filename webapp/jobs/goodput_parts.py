@@ -96,7 +96,7 @@ def _redone_s(row: RoundTimes, farthest: int, trained_s: float) -> float | None:
     if row.resumed_step is None or row.last_step is None:
         return None
     made, again = row.last_step - row.resumed_step, min(row.last_step, farthest) - row.resumed_step
-    return trained_s * again / made if again > 0 else 0.0
+    return trained_s * min(1.0, again / made) if again > 0 else 0.0
 
 
 def _taken_out(whole: Sequence[Stretch], redone: _Redone) -> list[Stretch]:

@@ -47,6 +47,7 @@ class MomentsBook:
     """Of one transaction. ``write`` once at its end, after the rounds are there."""
 
     _rows: dict[tuple[str, str, int], NodeMoments | None] = field(default_factory=dict)
+    _outdated: list[NodeMoments] = field(default_factory=list)
     _merged: dict[Key, list[tuple[str, datetime, str, int | None]]] = field(default_factory=dict)
 
     def take(self, event: AnyRunnerEvent) -> None:
@@ -75,6 +76,10 @@ class MomentsBook:
         self._note_of_node(command.attempt, command.node, number, "fault", at)
 
     def write(self) -> None:
+        for row in self._outdated:
+            if row.pk is not None:
+                row.delete()
+        self._outdated.clear()
         kept = [row for row in self._rows.values() if row is not None]
         NodeMoments.objects.bulk_create([row for row in kept if row.pk is None])
         NodeMoments.objects.bulk_update(
@@ -111,6 +116,10 @@ class MomentsBook:
 
     def _give_number(self, attempt: str, node: str, number: int) -> None:
         row = self._opened(attempt, node, COMING)
+        before = self._row(attempt, node, number)
+        if before is not None:
+            # A runner that died while the round was formed, which the others formed once more.
+            self._outdated.append(before)
         row.round = number
         self._rows[attempt, node, number] = row
         self._rows[attempt, node, COMING] = None

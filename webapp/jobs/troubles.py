@@ -183,14 +183,14 @@ def _of_itself(endpoint: str) -> str:
 
 
 def _ended_at_once(facts: TroubleFacts) -> Trouble | None:
-    """By the first failure, as the runner said."""
-    said = next((m.reason for m in facts.members if "(max_restarts 0)" in m.reason), None)
-    if said is None or facts.state not in (JobState.FAILED, JobState.STOPPING):
+    """By the first failure, as the runner said. Which one that was is told in the headline."""
+    is_told = any("(max_restarts 0)" in m.reason for m in facts.members)
+    if not is_told or facts.state not in (JobState.FAILED, JobState.STOPPING):
         return None
     range_too = "" if not facts.is_fixed or facts.max_nodes < 2 else f" {_write_range(facts)}"
     return Trouble(
         kind="did_not_shrink",
-        sentence=f"The first failure ended the job, because its max_restarts is 0. {said}",
+        sentence="The first failure ended the job, because its max_restarts is 0.",
         source="the spec, and the last word of the runner",
         what_to_do="Launch it with max_restarts 1 or more: then all workers are started again after a "
         "failure, "

@@ -13,7 +13,7 @@ from webapp.fleet.models import Node
 
 from .models import Attempt, Job, Member, Round, Worker
 from .specs import spec_of
-from .troubles import NodeSeen, RoundSeen, TroubleFacts, WorkerEnd, troubles_of_job
+from .troubles import NodeSeen, RoundSeen, Trouble, TroubleFacts, WorkerEnd, troubles_of_job
 from .troubles_of_workers import troubles_of_workers
 from .troubles_schemas import TroubleOut
 
@@ -35,10 +35,17 @@ def troubles_out(
     if attempt is None or job.state in (JobState.SUCCEEDED, JobState.STOPPED):
         return []
     facts = _facts(job, attempt, members, rounds, nodes, step, now)
-    told = [*troubles_of_job(facts), *troubles_of_workers(facts)]
+    told = _all_troubles(facts)
     return [
         TroubleOut(kind=t.kind, sentence=t.sentence, source=t.source, what_to_do=t.what_to_do) for t in told
     ]
+
+
+def _all_troubles(facts: TroubleFacts) -> list[Trouble]:
+    """What a worker suffers from comes first: it would fail in the same way with more restarts, too."""
+    of_workers = troubles_of_workers(facts)
+    of_job = [t for t in troubles_of_job(facts) if not (of_workers and t.kind == "did_not_shrink")]
+    return of_workers + of_job
 
 
 def _facts(

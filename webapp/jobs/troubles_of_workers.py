@@ -13,6 +13,7 @@ from .words import ended
 
 AT_ONCE_S = 2.0
 """Who ends so soon after its start has hardly done more than import."""
+SOURCES = {"": "the record of the end", "exit status": "the exit status", "error file": "the error file"}
 NO_WORDS = "wrote nothing to stderr"
 """How a runner says that a worker left no word."""
 
@@ -27,7 +28,7 @@ _SHARED_MEMORY = re.compile(
     r"|(?:write to|mmap \d+ bytes from) file </torch_|Error while creating shared memory "
     r"segment|/dev/shm/nccl"
 )
-_LOOK = "Run `ip -br address` on {node} to see its interfaces."
+_LOOK = 'Run "ip -br address" on {node} to see its interfaces.'
 Rule = Callable[[WorkerEnd, TroubleFacts], Trouble | None]
 
 
@@ -44,7 +45,7 @@ def _first(rule: Rule, ends: Iterable[WorkerEnd], facts: TroubleFacts) -> Troubl
 
 
 def _source(end: WorkerEnd) -> str:
-    return f"{end.source or 'what its runner said'} of rank {end.rank} on {end.node}"
+    return f"{SOURCES.get(end.source, end.source)} of rank {end.rank} on {end.node}"
 
 
 # -- network interfaces ----------------------------------------------------------------------
@@ -128,10 +129,9 @@ def _shared_memory(end: WorkerEnd, facts: TroubleFacts) -> Trouble | None:
         sentence=f"{ended(end.rank, end.node, end.said)}. Its last words say that /dev/shm on {end.node} "
         "has not enough room.",
         source=_source(end),
-        what_to_do=f"Look at `df -h /dev/shm` on {end.node}. In a container give it more: --shm-size 8g or "
-        "--ipc host with docker, an emptyDir with medium: Memory at /dev/shm in Kubernetes. Fewer "
-        "DataLoader workers "
-        "need less, and none need nothing.",
+        what_to_do=f'Run "df -h /dev/shm" on {end.node} to see its size. In a container give it more: with '
+        "docker --shm-size 8g or --ipc host, in Kubernetes an emptyDir with medium Memory at /dev/shm. Fewer "
+        "DataLoader workers need less.",
     )
 
 
@@ -144,10 +144,8 @@ def _died_at_import(end: WorkerEnd, facts: TroubleFacts) -> Trouble | None:
         sentence=f"{ended(end.rank, end.node, end.said)}, {end.lived_s:.1f} s after its start.",
         source=_source(end),
         what_to_do="Look at its stdout in the Logs tab: some scripts write their errors there. If that is "
-        "empty too, "
-        f"run the script by hand on {end.node} as `python -v -X faulthandler`: the last import that is "
-        "named is where "
-        "it ends. sys.exit and os._exit leave no traceback.",
+        f'empty too, run the script by hand on {end.node} with "python -v -X faulthandler": the last import '
+        "that it names is where it ends. sys.exit and os._exit leave no traceback.",
     )
 
 

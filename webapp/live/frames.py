@@ -14,6 +14,10 @@ AGES = frozenset({"silent_s"})
 """Fields that change by themselves; the page counts them on its own."""
 
 
+GROWING = frozenset({"goodput"})
+"""Fields that grow with time; they come with whatever else changes, and are no change themselves."""
+
+
 @dataclass
 class Topic:
     """One subscription of one connection: what was sent last, and how many frames there were."""
@@ -49,7 +53,7 @@ def _job_change(before: Json, after: Json) -> Json | None:
     changed = [worker for rank, worker in new.items() if old.get(rank) != worker]
     gone = [rank for rank in old if rank not in new]
     fields = {k: v for k, v in after.items() if k != "workers" and _steady(before.get(k)) != _steady(v)}
-    if not (changed or gone or fields):
+    if not (changed or gone or fields.keys() - GROWING):
         return None
     return {"set": fields, "workers": changed, "gone": gone}
 

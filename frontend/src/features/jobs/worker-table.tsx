@@ -82,7 +82,7 @@ function useMovingSelection(
     const button = box.current?.querySelector<HTMLElement>(`[data-rank="${awaited.current}"] button`);
     if (!button) return;
     awaited.current = null;
-    button.focus({ preventScroll: true });
+    button.focus();
   });
   return (rank: number, index: number) => {
     awaited.current = rank;

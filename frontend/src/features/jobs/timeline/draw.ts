@@ -121,13 +121,15 @@ function drawLane({ pen, palette, view, now, rank, scrolled }: Brush, row: Row):
 }
 
 const WORD_FROM_PX = 48;
+const MARK_PX = 10;
 
 /** How the worker ended, at the end of its bar, on a plate where stripes would be in the way. */
 function drawWord(pen: CanvasRenderingContext2D, palette: Palette, look: number, left: number, right: number, most: number, y: number): void {
   const { word, fill } = LOOKS[look] as (typeof LOOKS)[number];
   if (word === "" || word === "running") return;
   const width = pen.measureText(word).width;
-  const x = Math.min(right, most) - width - 4;
+  // A mark may stand at the end of the bar.
+  const x = Math.min(right, most) - width - MARK_PX;
   if (x < Math.max(left, scale.LABELS_PX) + 4) return;
   if (fill === "striped") {
     pen.fillStyle = palette.ink.paper;

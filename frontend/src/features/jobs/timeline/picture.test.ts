@@ -110,6 +110,8 @@ test("an open lane is followed by its ranks, whose workers tell how they ended",
   expect(picture.height).toBe(24 + 24 + 18 + 18);
   const failure = aMark("failure", 9, { node: "node-2", rank: 3 });
   expect(rowsOfMark(picture, failure).map((row) => row.key)).toEqual(["node-2", "node-2 rank 3"]);
+  const checkpoint = aMark("checkpoint", 9, { node: "node-2", rank: 3 });
+  expect(rowsOfMark(picture, checkpoint).map((row) => row.key)).toEqual(["node-2"]);
 });
 
 test("only the rows between two heights are in view", () => {

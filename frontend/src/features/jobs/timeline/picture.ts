@@ -128,9 +128,12 @@ function firstRow(rows: readonly Row[], holds: (row: Row) => boolean): number {
   return low;
 }
 
+/** What ended a rank is told on its own lane too. A checkpoint is told by one rank, but is not a matter of that rank. */
+const OF_RANKS: ReadonlySet<MarkOut["kind"]> = new Set(["failure", "kill"]);
+
 /** Where a mark belongs: its node's lane, and its rank's where that is open. */
-export function rowsOfMark({ rowOf }: Picture, mark: MarkOut): Row[] {
-  if (mark.node === null) return [];
-  const keys = mark.rank === null ? [mark.node] : [mark.node, keyOf(mark.node, mark.rank)];
+export function rowsOfMark({ rowOf }: Picture, { kind, node, rank }: MarkOut): Row[] {
+  if (node === null) return [];
+  const keys = rank !== null && OF_RANKS.has(kind) ? [node, keyOf(node, rank)] : [node];
   return keys.flatMap((key) => rowOf.get(key) ?? []);
 }

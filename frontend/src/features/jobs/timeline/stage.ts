@@ -41,12 +41,15 @@ export class Stage {
   /** Draws on that canvas until the answer is called. */
   readonly attach = (canvas: HTMLCanvasElement): (() => void) => {
     this.canvas = canvas;
+    // The lanes beside it are new too, and not scrolled yet.
+    this.scrolled = 0;
     this.repaint();
     return () => {
       cancelAnimationFrame(this.frame);
       clearTimeout(this.resting);
       this.frame = 0;
       this.canvas = null;
+      this.point(null);
     };
   };
 

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useParams } from "wouter";
-import { useJob, useLiveStatus, useRankLanes, type TimelineOut } from "@/api";
+import { useJob, useLiveStatus, useRankLanes, type RankLaneOut, type TimelineOut } from "@/api";
 import { serverNow } from "@/lib/clock";
 import { useKeys } from "@/ui/use-keys";
 import { useTick } from "@/ui/use-tick";
@@ -52,7 +52,7 @@ export function Timeline({ timeline, isOver }: { timeline: TimelineOut; isOver: 
   );
 }
 
-function usePicture(id: number, timeline: TimelineOut, ranks: Parameters<typeof pictureOf>[0]["ranks"] | undefined, place: Place, isOver: boolean): Picture {
+function usePicture(id: number, timeline: TimelineOut, ranks: RankLaneOut[] | undefined, place: Place, isOver: boolean): Picture {
   const members = useJob(id).data?.members;
   // The members come anew with how long each is silent, so that the moment is fixed when they come.
   const silence = useMemo(() => silenceOf(isOver ? [] : (members ?? []), serverNow()), [members, isOver]);
