@@ -10,8 +10,11 @@ AXE = Path(__file__).resolve().parents[2] / "frontend" / "node_modules" / "axe-c
 
 GRAVE = ("serious", "critical")
 
-RUN = """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations
-  .map(({ id, impact, nodes }) => ({ id, impact, where: nodes.map((node) => `${node.html}\\n${node.failureSummary}`) }))"""
+RUN = """async () => {
+  const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+  const placeOf = ({ html, failureSummary }) => `${html}\\n${failureSummary}`;
+  return violations.map(({ id, impact, nodes }) => ({ id, impact, where: nodes.map(placeOf) }));
+}"""
 
 
 def bring_axe(page: Page) -> None:

@@ -29,7 +29,8 @@ IS_MARKED = """() => {
   const at = document.activeElement;
   const { outlineStyle, boxShadow } = getComputedStyle(at);
   // Fields are marked by the colour of their border.
-  return at === document.body || at.matches("input, textarea, select") || outlineStyle !== "none" || boxShadow !== "none";
+  if (at === document.body || at.matches("input, textarea, select")) return true;
+  return outlineStyle !== "none" || boxShadow !== "none";
 }"""
 
 
@@ -159,7 +160,9 @@ def test_the_palette_finds_jobs_by_name_and_number_and_puts_what_was_chosen_firs
     page.keyboard.press("ArrowDown")
     expect(_chosen(page)).to_contain_text(f"job {running_job}")
     page.keyboard.type("no such thing")
-    expect(page.get_by_role("dialog")).to_contain_text("No job, node, page or act has “no such thing” in its name.")
+    expect(page.get_by_role("dialog")).to_contain_text(
+        "No job, node, page or act has “no such thing” in its name."
+    )
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
 

@@ -8,10 +8,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import DESK, PHONE, log_in, open_window
 from tests.system.jobs import kill, launch_char_lm, stop, wait_job
+from tests.system.stack import Stack
 from tests.waiting import ms, wait_until
 
 SLOW_MS = ms(60)
@@ -29,13 +30,26 @@ def restarted(api: httpx.Client, tmp_path_factory: pytest.TempPathFactory) -> It
     stop(api, job_id)
 
 
+@pytest.fixture(scope="module")
+def window(chromium: Browser, stack: Stack) -> Iterator[Page]:
+    """One window for all, logged in once: each test begins with an address of its own."""
+    context = open_window(chromium, stack.url)
+    opened = context.new_page()
+    errors: list[str] = []
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    log_in(opened, stack)
+    yield opened
+    context.close()
+    assert errors == []
+
+
 @pytest.fixture
-def timeline(operator_page: Page, restarted: int) -> Page:
+def timeline(window: Page, restarted: int) -> Page:
     """The page of that job, once its timeline knows of both rounds."""
-    operator_page.goto(f"/jobs/{restarted}")
-    drawn = operator_page.get_by_role("img", name="2 rounds on 2 nodes")
-    expect(drawn).to_be_visible(timeout=SLOW_MS)
-    return operator_page
+    window.set_viewport_size({"width": DESK[0], "height": DESK[1]})
+    window.goto(f"/jobs/{restarted}")
+    expect(window.get_by_role("img", name="2 rounds on 2 nodes")).to_be_visible(timeout=SLOW_MS)
+    return window
 
 
 def _picture(page: Page) -> Locator:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import PHONE
 from tests.system.jobs import Json, launch_char_lm, stop, wait_job
@@ -119,14 +119,13 @@ def _multiplied(answer: Json, times: int) -> Json:
     return answer | {"rows": answer["rows"] + copies}
 
 
-def test_of_a_thousand_ranks_only_those_in_sight_are_in_the_page(operator_page: Page, training: int) -> None:
+def test_of_a_thousand_ranks_only_those_in_sight_are_in_the_page(
+    operator_page: Page, api: httpx.Client, training: int
+) -> None:
     page = operator_page
-
-    def answer_for_many(route: Route) -> None:
-        answer = route.fetch()
-        route.fulfill(response=answer, json=_multiplied(answer.json(), 500))
-
-    page.route(re.compile("/waterfall$"), answer_for_many)
+    answer = api.get(f"/api/jobs/{training}/attempts/1/rounds/1/waterfall").json()
+    many = _multiplied(answer, 500)
+    page.route(re.compile("/waterfall$"), lambda route: route.fulfill(json=many))
     page.goto(f"/jobs/{training}?round=1&attempt=1&ranks=shown")
     table = page.get_by_test_id("waterfall-ranks")
     expect(table).to_have_attribute("aria-rowcount", "1003", timeout=SLOW_MS)
@@ -135,6 +134,7 @@ def test_of_a_thousand_ranks_only_those_in_sight_are_in_the_page(operator_page: 
     page.get_by_role("region", name="Phases of each node and rank").press("End")
     expect(table).to_contain_text("rank 999 · node-", timeout=SOON_MS)
     assert table.locator("tbody tr").count() < 100
+    page.unroute_all(behavior="ignoreErrors")
 
 
 def test_what_was_not_reported_says_so_and_why(operator_page: Page, training: int) -> None:

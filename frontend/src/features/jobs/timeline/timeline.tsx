@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { useParams } from "wouter";
 import { useJob, useLiveStatus, useRankLanes, type RankLaneOut, type TimelineOut } from "@/api";
 import { serverNow } from "@/lib/clock";
+import { useActs } from "@/ui/acts";
 import { useKeys } from "@/ui/use-keys";
 import { useTick } from "@/ui/use-tick";
 import { Legend } from "./legend";
@@ -32,6 +33,7 @@ export function Timeline({ timeline, isOver }: { timeline: TimelineOut; isOver: 
   const [card, openCard] = useCard(picture, place, stage);
   const selected = place.selected === undefined ? undefined : timeline.rounds[place.selected];
   useKeys({ f: () => place.show({ range: place.range }) });
+  useActs(() => [{ id: "timeline:form", says: `Show the timeline as a ${isTable ? "picture" : "table"}`, run: () => setTable(!isTable) }]);
   return (
     <section className="live" aria-label="Timeline">
       <TimelineControls stage={stage} place={place} selected={selected} isOver={isOver} isTable={isTable} onTable={setTable} />

@@ -1,4 +1,4 @@
-import { useRef, type RefObject } from "react";
+import { useRef, type Ref, type RefObject } from "react";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import type { RoundOut, WaterfallOut, WaterfallRow, useWaterfall } from "@/api";
 import { Refused } from "@/ui/refused";
@@ -43,7 +43,7 @@ function Told({ waterfall, round, axis }: { waterfall: WaterfallOut; round: Roun
 
 function Rows({ rows, round, axis }: { rows: WaterfallRow[]; round: RoundOut; axis: Axis | null }) {
   const box = useRef<HTMLDivElement>(null);
-  const { shown, above, below } = useShown(rows, box);
+  const { shown, above, below, measure } = useShown(rows, box);
   return (
     <div ref={box} className={classes.ranks} tabIndex={0} role="region" aria-label="Phases of each node and rank">
       <table className={classes.table} aria-rowcount={rows.length + 1} data-testid="waterfall-ranks">
@@ -61,7 +61,7 @@ function Rows({ rows, round, axis }: { rows: WaterfallRow[]; round: RoundOut; ax
         <tbody>
           <Space height={above} />
           {shown.map(({ row, index }) => (
-            <Row key={`${row.node} ${row.rank}`} row={row} index={index} round={round} axis={axis} />
+            <Row key={`${row.node} ${row.rank}`} ref={measure} row={row} index={index} round={round} axis={axis} />
           ))}
           <Space height={below} />
         </tbody>
@@ -80,11 +80,16 @@ function useShown(rows: WaterfallRow[], box: RefObject<HTMLDivElement | null>) {
     enabled: isWindowed,
   });
   const all = rows.map((row, index) => ({ row, index }));
-  if (!isWindowed) return { shown: all, above: 0, below: 0 };
+  if (!isWindowed) return { shown: all, above: 0, below: 0, measure: undefined };
   const items = window.getVirtualItems();
-  const from = items[0]?.index ?? 0;
-  const to = (items.at(-1)?.index ?? -1) + 1;
-  return { shown: all.slice(from, to), above: from * ROW_PX, below: (rows.length - to) * ROW_PX };
+  const [first, last] = [items[0], items.at(-1)];
+  return {
+    shown: all.slice(first?.index ?? 0, (last?.index ?? -1) + 1),
+    above: first?.start ?? 0,
+    below: window.getTotalSize() - (last?.end ?? 0),
+    // Without room for columns a row is higher than elsewhere.
+    measure: window.measureElement,
+  };
 }
 
 function Space({ height }: { height: number }) {
@@ -96,11 +101,19 @@ function Space({ height }: { height: number }) {
   );
 }
 
-function Row({ row, index, round, axis }: { row: WaterfallRow; index: number; round: RoundOut; axis: Axis | null }) {
+interface RowProps {
+  ref: Ref<HTMLTableRowElement> | undefined;
+  row: WaterfallRow;
+  index: number;
+  round: RoundOut;
+  axis: Axis | null;
+}
+
+function Row({ ref, row, index, round, axis }: RowProps) {
   const took = tookOf(row);
   const last = whichLast(row, round.phases);
   return (
-    <tr aria-rowindex={index + 2} data-last={last.size > 0 || undefined}>
+    <tr ref={ref} data-index={index} aria-rowindex={index + 2} data-last={last.size > 0 || undefined}>
       <th scope="row" title={nameOf(row)}>
         {nameOf(row)}
       </th>
