@@ -80,7 +80,7 @@ def test_a_kill_shows_where_the_recovery_went_phase_by_phase_and_rank_by_rank(
     expect(line).to_contain_text(re.compile(r"Round 2 was back in .* s: detect .* · first step .* s"))
     page.get_by_role("button", name="Show round 2").press("Enter")
     expect(page).to_have_url(re.compile("round=2"))
-    way = page.get_by_role("region", name="Way into round 2")
+    way = page.get_by_role("region", name="Waterfall")
     expect(way.get_by_test_id("recovery")).to_contain_text("from the fault to the first step")
     expect(way).to_be_focused()
 
@@ -140,7 +140,7 @@ def test_of_a_thousand_ranks_only_those_in_sight_are_in_the_page(
 def test_what_was_not_reported_says_so_and_why(operator_page: Page, training: int) -> None:
     page = operator_page
     page.goto(f"/jobs/{training}?round=1&attempt=1")
-    way = page.get_by_role("region", name="Way into round 1")
+    way = page.get_by_role("region", name="Waterfall")
     for phase in ("detect", "stop"):
         row = way.locator(f"tr[data-phase={phase}]")
         expect(row).to_contain_text("not reported", timeout=SOON_MS)
@@ -175,6 +175,6 @@ def test_on_a_phone_the_way_into_a_round_needs_no_scrolling_sideways(
     page = operator_page
     page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
     page.goto(f"/jobs/{training}?tab=timeline&round=1&attempt=1&ranks=shown")
-    way = page.get_by_role("region", name="Way into round 1")
+    way = page.get_by_role("region", name="Waterfall")
     expect(way.get_by_test_id("waterfall-ranks")).to_be_visible(timeout=SLOW_MS)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

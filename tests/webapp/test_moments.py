@@ -255,7 +255,7 @@ def test_typical_is_the_median_of_the_restarts(operator: Api, job: Job) -> None:
 
 
 def test_a_round_that_is_formed_once_more_is_told_anew(operator: Api, job: Job) -> None:
-    """Its runner died while the round was formed; the next one of that node is in a round of the same number."""
+    """Its runner died while it was formed; the next one of that node is in a round of the same number."""
     first = RunnerJournal(ATTEMPT, "node-1", NODES).start().form()
     again = RunnerJournal(ATTEMPT, "node-1", NODES, began=FALL, incarnation=2).start().form()
     take(first)

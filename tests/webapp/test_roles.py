@@ -90,7 +90,7 @@ def test_every_address_that_is_answered_is_in_the_table_and_no_other() -> None:
 
 def ask(who: Api, method: str, path: str) -> Answer:
     body: dict[str, str] | None = None if method == "GET" else {}
-    return who.ask(method, path.format(id="1", page="jobs/1", name="index.js"), body)
+    return who.ask(method, path.format(id="1", attempt="1", number="1", page="jobs/1", name="index.js"), body)
 
 
 def is_refused(answer: Answer) -> bool:

@@ -35,7 +35,7 @@ export function Waterfall({ ref, job, timeline, round, isGoingOn }: Props) {
   const rows = isOpen ? (ranks.data?.rows ?? []) : [];
   const axis = axisOf([...round.phases, ...rows.flatMap((row) => row.phases)]);
   return (
-    <section ref={ref} tabIndex={-1} className={`${classes.waterfall} live`} aria-label={`Way into round ${round.number}`}>
+    <section ref={ref} tabIndex={-1} className={`${classes.waterfall} live`} aria-label="Waterfall">
       {!hasMoments(round) ? (
         <p className="quiet">{NONE}</p>
       ) : (
