@@ -308,9 +308,12 @@ def built_anew(folder: Path) -> Path:
     dist = folder / "dist"
     shutil.copytree(ROOT / "frontend" / "dist", dist)
     script = next((dist / "assets").glob("index-*.js"))
+    for packed in (dist / "assets").glob("*.gz"):
+        packed.unlink()
+    # Parts that are loaded later name it too.
+    for file in (dist / "index.html", *(dist / "assets").glob("*.js")):
+        file.write_text(file.read_text().replace(script.name, "index-NewerNew.js"))
     script.rename(script.with_name("index-NewerNew.js"))
-    index = dist / "index.html"
-    index.write_text(index.read_text().replace(script.name, "index-NewerNew.js"))
     return dist
 
 

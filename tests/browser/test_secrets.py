@@ -52,8 +52,10 @@ def questions(api: httpx.Client, job_id: int) -> list[str]:
     commands = [command["id"] for command in api.get(f"/api/jobs/{job_id}/commands").json()["items"]]
     about_commands = [f"/api/commands/{each}" for each in commands]
     node = job(api, job_id)["members"][0]["node"]
+    # What else they need to be asked at all.
+    needs = {"/api/jobs/{id}/timeline/ranks": f"?node={node}"}
     found = [
-        path.replace("{id}", str(job_id)).replace("{name}", node)
+        path.format(id=job_id, name=node, attempt=1, number=2) + needs.get(path, "")
         for path in paths
         if path != "/api/commands/{id}"
     ]
