@@ -303,17 +303,25 @@ def test_a_hub_that_is_killed_and_restarted_is_found_again(
     wait_equal(page, api, running_job, back_at, "restarted hub, and its next round")
 
 
+def anew(name: str) -> str:
+    """``index-1a2b3c4d.js`` with the hash of another content."""
+    return re.sub(r"-[\w-]{8}\.js$", "-NewerNew.js", name)
+
+
 def built_anew(folder: Path) -> Path:
     """The page as another build would leave it: other names of files, which carry a hash."""
     dist = folder / "dist"
     shutil.copytree(ROOT / "frontend" / "dist", dist)
-    script = next((dist / "assets").glob("index-*.js"))
     for packed in (dist / "assets").glob("*.gz"):
         packed.unlink()
-    # Parts that are loaded later name it too.
-    for file in (dist / "index.html", *(dist / "assets").glob("*.js")):
-        file.write_text(file.read_text().replace(script.name, "index-NewerNew.js"))
-    script.rename(script.with_name("index-NewerNew.js"))
+    scripts = list((dist / "assets").glob("*.js"))
+    for file in (dist / "index.html", *scripts):
+        text = file.read_text()
+        for script in scripts:
+            text = text.replace(script.name, anew(script.name))
+        file.write_text(text)
+    for script in scripts:
+        script.rename(script.with_name(anew(script.name)))
     return dist
 
 
