@@ -52,7 +52,7 @@ test: ## The whole suite, browser tests and frontend included; the hub's tests o
 	@cd frontend && npm run --silent test
 	@$(SCRATCH) .venv/bin/python -m pytest $(if $(TESTS),$(TESTS),$(AT_ONCE) -m "not alone")
 	@$(if $(TESTS),,$(SCRATCH) .venv/bin/python -m pytest -m alone)
-	@$(if $(TESTS),,$(SCRATCH) .venv/bin/python -m tests.postgres .venv/bin/python -m pytest tests/webapp)
+	@$(if $(TESTS),,$(SCRATCH) .venv/bin/python -m tests.postgres --parts 2 .venv/bin/python -m pytest -p no:cacheprovider tests/webapp)
 
 bench: export CASE := $(CASE)
 bench: export N := $(N)

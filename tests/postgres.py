@@ -1,10 +1,12 @@
 """A real PostgreSQL server for tests: on a free loopback port, in a folder of its own, gone afterwards.
 
-``python -m tests.postgres COMMAND …`` runs the command with such a server as the hub's database.
+``python -m tests.postgres COMMAND …`` runs the command with such a server as the hub's database. With
+``--parts N`` in front it runs it N times at once, each with a server of its own and a part of the files.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pwd
 import shutil
@@ -17,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import psutil
 import psycopg
@@ -26,6 +28,8 @@ from tests.valkey import free_port
 
 FOLDER = "REGROUP_TEST_POSTGRES"
 """Environment variable: the folder of the server that the tests run on."""
+PART = "REGROUP_TEST_PART"
+"""Environment variable: ``2/3`` for the second of three parts of the files with tests. Unset: all."""
 ROLE = "postgres"
 SERVICE_ACCOUNT = "nobody"
 """The server refuses to run as root, and this account is there without any package."""
@@ -52,6 +56,9 @@ def _order() -> tuple[str, ...]:
     """It sorts as people do, unlike SQLite and Python: what relies on that shows. The wheel cannot."""
     plain = ("--locale=C", "--encoding=UTF8")
     return plain if _binaries() == OF_THE_WHEEL else (*plain, "--locale-provider=icu", "--icu-locale=en")
+
+
+Process = subprocess.Popen[bytes]
 
 
 @dataclass(frozen=True)
@@ -129,13 +136,44 @@ def run_postgres() -> Iterator[Postgres]:
         shutil.rmtree(folder)
 
 
-def main(command: list[str]) -> int:
-    # Told to end, it ends the server too.
+@contextmanager
+def _running(command: list[str], server: Postgres, part: str, output: BinaryIO) -> Iterator[Process]:
+    environment = {"REGROUP_DATABASE_URL": server.url, FOLDER: str(server.folder), PART: part}
+    process = subprocess.Popen(command, env=os.environ | environment, stdout=output, stderr=subprocess.STDOUT)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def main(command: list[str], parts: int) -> int:
+    """The worst exit status. What each part says is printed at its end, so that it can be read."""
+    # Told to end, it ends the servers too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    with run_postgres() as server:
-        environment = {**os.environ, "REGROUP_DATABASE_URL": server.url, FOLDER: str(server.folder)}
-        return subprocess.run(command, env=environment).returncode
+    with contextlib.ExitStack() as stack:
+        running = []
+        for part in range(1, parts + 1):
+            output = stack.enter_context(tempfile.TemporaryFile())
+            server = stack.enter_context(run_postgres())
+            process = stack.enter_context(_running(command, server, f"{part}/{parts}", output))
+            running.append((process, output))
+        return max(_told(process, output) for process, output in running)
+
+
+def _told(process: Process, output: BinaryIO) -> int:
+    status = process.wait()
+    output.seek(0)
+    shutil.copyfileobj(output, sys.stdout.buffer)
+    sys.stdout.flush()
+    return status
+
+
+def _read(arguments: list[str]) -> tuple[list[str], int]:
+    if arguments[:1] == ["--parts"]:
+        return arguments[2:], int(arguments[1])
+    return arguments, 1
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(*_read(sys.argv[1:])))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from channels.layers import channel_layers
 from django.conf import settings
 from django.db import connections
 
+from tests.postgres import PART
 from tests.valkey import run_valkey
 from tests.webapp.api_client import Api
 from tests.webapp.processes import Hub
@@ -19,6 +21,15 @@ from webapp.accounts.models import Account, Role
 from webapp.accounts.tokens import make_token
 from webapp.celery import app as celery
 from webapp.redis import get_redis
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the files of this part, where there are parts."""
+    which, many = map(int, os.environ.get(PART, "1/1").split("/"))
+    files = sorted({item.path for item in items})
+    mine = set(files[which - 1 :: many])
+    config.hook.pytest_deselected(items=[item for item in items if item.path not in mine])
+    items[:] = [item for item in items if item.path in mine]
 
 
 @pytest.fixture(scope="session")
