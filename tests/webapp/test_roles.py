@@ -31,6 +31,7 @@ WHO_MAY = {
     ("GET", "/api/jobs/{id}/commands"): ACCOUNTS,
     ("GET", "/api/jobs/{id}/events"): ACCOUNTS,
     ("GET", "/api/jobs/{id}/timeline/ranks"): ACCOUNTS,
+    ("GET", "/api/jobs/{id}/progress"): ACCOUNTS,
     ("GET", "/api/jobs/{id}/attempts/{attempt}/rounds/{number}/waterfall"): ACCOUNTS,
     ("POST", "/api/jobs/{id}/faults"): OPERATORS,
     ("GET", "/api/jobs/{id}/logs"): ACCOUNTS,

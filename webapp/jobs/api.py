@@ -19,6 +19,7 @@ from webapp.fleet.schemas import CommandOut, CommandPage
 from webapp.pages import LIMIT, MOST, read_cursor
 
 from .answers import job_out, job_summaries
+from .curves import curve_out
 from .example import example_job
 from .faults import kill_worker
 from .filters import JobFilter, find_jobs
@@ -29,7 +30,7 @@ from .scale import scale
 from .schemas import FaultIn, JobIn, JobOut, JobPage, LogPage, ScaleIn, StopIn
 from .services import create_job, stop_job
 from .timeline import timeline_out
-from .timeline_schemas import RankLanesOut, TimelineOut, WaterfallOut
+from .timeline_schemas import CurveOut, RankLanesOut, TimelineOut, WaterfallOut
 from .waterfall_answer import waterfall_out
 
 router = Router(tags=["jobs"])
@@ -124,6 +125,12 @@ def rank_lanes(
 ) -> RankLanesOut:
     """A lane for each rank of the named nodes: its workers, and how each ended. All attempts, or one."""
     return rank_lanes_out(_job(id), node, attempt)
+
+
+@router.get("/jobs/{id}/progress", response={200: CurveOut, **ERRORS})
+def progress(request: HttpRequest, id: int, points: Annotated[int, Query(ge=2, le=2000)] = 400) -> CurveOut:
+    """How step and metrics of rank 0 went over time, over all attempts; about that many points."""
+    return curve_out(_job(id), points)
 
 
 @router.get("/jobs/{id}/attempts/{attempt}/rounds/{number}/waterfall", response={200: WaterfallOut, **ERRORS})

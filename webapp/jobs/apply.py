@@ -36,6 +36,7 @@ from webapp.fleet.outbox import find_command
 from webapp.live.notify import job_changed
 
 from . import rows
+from .curves import note_point
 from .facts import facts_of
 from .folded import incarnation_of, runner_of, state_to_dict
 from .launch import incarnation_in, start_members, stop_others
@@ -165,6 +166,8 @@ class Batch:
                 rows.start_workers(member, event)
             case WorkerExited():
                 rows.end_worker(member, event)
+            case Progress():
+                note_point(member, event)
             case Resumed():
                 rows.note_resumed(member, event)
             case RestartBegun():

@@ -165,6 +165,21 @@ class Worker(models.Model):
         ordering = ["attempt", "round", "rank"]
 
 
+class ProgressPoint(models.Model):
+    """What rank 0 reported first within two seconds: what curves are drawn from. See ``curves.py``."""
+
+    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="points")
+    slot = models.PositiveBigIntegerField()
+    """Which two seconds since the epoch, by the node's clock."""
+    at = models.DateTimeField()
+    step = models.PositiveBigIntegerField()
+    metrics = models.JSONField(default=dict)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["attempt", "slot"], name="point_once")]
+        ordering = ["slot"]
+
+
 class PhaseSpan(models.Model):
     """A stretch of a node's lane in the timeline: one phase, from when to when."""
 

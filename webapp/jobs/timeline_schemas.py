@@ -192,6 +192,23 @@ class RankLanesOut(Schema):
     items: list[RankLaneOut]
 
 
+class CurvePoint(Schema):
+    """What rank 0 had reported by then."""
+
+    at: datetime
+    attempt: int
+    step: int
+    metrics: dict[str, float]
+
+
+class CurveOut(Schema):
+    """Points in order of time."""
+
+    every_s: float
+    """So far are they apart, where progress was reported all the time."""
+    items: list[CurvePoint]
+
+
 class TimelineOut(Schema):
     """All attempts, or one. Lanes hold no more than what was reported."""
 

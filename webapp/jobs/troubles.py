@@ -117,12 +117,11 @@ def _short_of_nodes(facts: TroubleFacts) -> Trouble | None:
     return Trouble(
         kind="nodes_short",
         sentence=f"nnodes is {facts.min_nodes}, a fixed number, and {count(len(inside), 'node')} joined: "
-        "no round "
-        f"forms with fewer.{who} The attempt ends after {facts.join_timeout_s} s of this (join_timeout).",
+        f"no round forms with fewer.{who} The attempt ends after {facts.join_timeout_s} s of this "
+        "(join_timeout).",
         source="the spec, and what the nodes in the rendezvous see",
         what_to_do=f"Bring {listed(names) or 'another node'} back. Or stop the job and launch it with a "
-        "range, "
-        f"such as nnodes {len(inside)}:{facts.max_nodes}: then it goes on with the nodes that are there.",
+        f"range, such as nnodes {len(inside)}:{facts.max_nodes}: then it goes on with those that are there.",
     )
 
 
@@ -150,8 +149,7 @@ def _do_not_meet(facts: TroubleFacts) -> Trouble | None:
         sentence=f"{told} {where}",
         source="what each node said of its way into the rendezvous, and the spec",
         what_to_do="Write an rdzv_endpoint that names one machine, by a name or an address that all nodes "
-        "reach, "
-        "and see that its port is open. Or leave it out: then Regroup picks one.",
+        "reach, and see that its port is open. Or leave it out: then Regroup picks one.",
     )
 
 
@@ -193,8 +191,7 @@ def _ended_at_once(facts: TroubleFacts) -> Trouble | None:
         sentence="The first failure ended the job, because its max_restarts is 0.",
         source="the spec, and the last word of the runner",
         what_to_do="Launch it with max_restarts 1 or more: then all workers are started again after a "
-        "failure, "
-        f"from their checkpoint if the script loads one.{range_too}",
+        f"failure, from their checkpoint if the script loads one.{range_too}",
     )
 
 
@@ -262,8 +259,7 @@ def _say_began_again(before: RoundSeen, row: RoundSeen, facts: TroubleFacts) -> 
     if saved is not None:
         yield (
             f"Checkpoints are saved, the newest one at step {saved:,}, and round {row.number} did not say "
-            "that it "
-            "resumed from one."
+            "that it resumed from one."
         )
 
 
@@ -279,6 +275,5 @@ def _other_size(facts: TroubleFacts) -> Trouble | None:
         f"{before.world_size}. Does the script divide its data anew? Regroup does not see that.",
         source="the members of both rounds",
         what_to_do="If the loss jumps, see that the sampler is built with the WORLD_SIZE and RANK of this "
-        "start, "
-        "not with stored ones, and that batch size and learning rate suit the new number of ranks.",
+        "start, not with stored ones, and that batch size and learning rate suit the new number of ranks.",
     )

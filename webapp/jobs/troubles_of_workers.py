@@ -60,8 +60,7 @@ def _gloo_name(end: WorkerEnd, facts: TroubleFacts) -> Trouble | None:
         end,
         f"gloo finds no interface or address {name} on {end.node}.{_set_to('GLOO_SOCKET_IFNAME', facts)}",
         "Set GLOO_SOCKET_IFNAME in the job's environment to the one interface through which the nodes "
-        "reach each "
-        "other, by its plain name: gloo takes no list and no pattern, as NCCL does.",
+        "reach each other, by its plain name: gloo takes no list and no pattern, as NCCL does.",
     )
 
 
@@ -72,8 +71,7 @@ def _nccl_none(end: WorkerEnd, facts: TroubleFacts) -> Trouble | None:
         end,
         f"NCCL finds no network interface to use on {end.node}.{_set_to('NCCL_SOCKET_IFNAME', facts)}",
         "Set NCCL_SOCKET_IFNAME in the job's environment to an interface that each node has, such as eth0 "
-        "or ens, "
-        "which stands for all whose names begin so. Or leave it out: then NCCL picks one.",
+        "or ens, which stands for all whose names begin so. Or leave it out: then NCCL picks one.",
     )
 
 
@@ -86,8 +84,7 @@ def _nccl_connect(end: WorkerEnd, facts: TroubleFacts) -> Trouble | None:
         f"NCCL on {end.node} could not connect to another rank at {match['name']}: {match['why'].strip()}."
         f"{_set_to('NCCL_SOCKET_IFNAME', facts)}",
         f"See on which interface of which node {match['name']} is. Where the other nodes do not reach "
-        "that, as "
-        "with a bridge of containers, set NCCL_SOCKET_IFNAME to the interface that they do reach.",
+        "that, as with a bridge of containers, set NCCL_SOCKET_IFNAME to the interface that they do reach.",
     )
 
 
@@ -99,8 +96,7 @@ def _gloo_loopback(end: WorkerEnd, facts: TroubleFacts) -> Trouble | None:
     return _network(
         end,
         f"gloo on {end.node} looked for a rank of another machine at {match['name']}, which is {end.node} "
-        "itself: "
-        f"a host's own name stands for loopback there.{_set_to('GLOO_SOCKET_IFNAME', facts)}",
+        f"itself: a host's own name stands for loopback there.{_set_to('GLOO_SOCKET_IFNAME', facts)}",
         "Set GLOO_SOCKET_IFNAME in the job's environment to the interface through which the nodes reach each "
         "other, or let each host's own name stand for its address in /etc/hosts.",
     )

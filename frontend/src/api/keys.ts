@@ -8,6 +8,7 @@ export const keys = {
   job: (id: number) => ["jobs", "one", id] as const,
   timeline: (id: number) => ["jobs", "timeline", id] as const,
   rankLanes: (id: number, nodes: readonly string[]) => ["jobs", "rank lanes", id, nodes] as const,
+  curve: (id: number) => ["jobs", "curve", id] as const,
   waterfall: (id: number, attempt: number, round: number) => ["jobs", "waterfall", id, attempt, round] as const,
   events: (id: number) => ["jobs", "events", id] as const,
   log: (of: LogAddress) => ["jobs", "log", of] as const,

@@ -86,6 +86,19 @@ export function useTimeline(id: number, version: number | undefined) {
 }
 
 /** The lanes of these nodes' ranks; asked for again when `version` has changed. */
+const CURVE_MS = 5000;
+
+/** How step and metrics went over time; asked for again every five seconds while the job goes on. */
+export function useCurve(id: number, isWanted: boolean, isOver: boolean) {
+  return useQuery({
+    queryKey: keys.curve(id),
+    queryFn: ({ signal }) => must(client.GET("/api/jobs/{id}/progress", { params: { path: { id } }, signal })),
+    enabled: isWanted,
+    refetchInterval: isOver ? false : CURVE_MS,
+    placeholderData: (previous) => previous,
+  });
+}
+
 export function useRankLanes(id: number, nodes: readonly string[], version: number) {
   const isAsked = nodes.length > 0;
   const lanes = useQuery({

@@ -21,6 +21,7 @@ export type LaneOut = Schemas["LaneOut"];
 export type RankLaneOut = Schemas["RankLaneOut"];
 export type SpanOut = Schemas["SpanOut"];
 export type MarkOut = Schemas["MarkOut"];
+export type CurvePoint = Schemas["CurvePoint"];
 export type PhaseOut = Schemas["PhaseOut"];
 export type WaterfallOut = Schemas["WaterfallOut"];
 export type WaterfallRow = Schemas["WaterfallRow"];

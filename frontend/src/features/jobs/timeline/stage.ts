@@ -35,6 +35,7 @@ export class Stage {
   private scrolled = 0;
   private pointer: Point | null = null;
   private readonly pointed = new Set<() => void>();
+  private beside: ((view: View, palette: Palette) => unknown) | null = null;
   /** Called when a move has come to rest. */
   onRest: (shown: Shown) => void = () => undefined;
 
@@ -52,6 +53,15 @@ export class Stage {
       this.point(null);
     };
   };
+
+  /** What else is drawn with each frame, in the same time axis, until the answer is called. */
+  drawBeside(draw: (view: View, palette: Palette) => unknown): () => void {
+    this.beside = draw;
+    this.request();
+    return () => {
+      if (this.beside === draw) this.beside = null;
+    };
+  }
 
   set(shows: Shows): void {
     this.shows = shows;
@@ -164,6 +174,7 @@ export class Stage {
     this.palette ??= readPalette(canvas, window.devicePixelRatio || 1);
     const { picture, now, selected, rank } = shows;
     draw(pen, this.palette, { picture, view: this.view, now, selected, rank, scrolled: this.scrolled, lanesPx });
+    this.beside?.(this.view, this.palette);
   }
 
   /** As many pixels as the screen has there; a canvas is costly to resize, so only when it must be. */

@@ -5,6 +5,7 @@ import { serverNow } from "@/lib/clock";
 import { useActs } from "@/ui/acts";
 import { useKeys } from "@/ui/use-keys";
 import { useTick } from "@/ui/use-tick";
+import { CurveStrip } from "./curve-strip";
 import { Legend } from "./legend";
 import { silenceOf } from "./lives";
 import { pictureOf, type Picture } from "./picture";
@@ -42,6 +43,7 @@ export function Timeline({ timeline, isOver }: { timeline: TimelineOut; isOver: 
       ) : (
         <>
           <TimelineCanvas stage={stage} picture={picture} place={place} now={now} look={live.kind} boxRef={box} onOpenCard={openCard} />
+          <CurveStrip stage={stage} id={id} isOver={isOver} />
           <Legend hasRanks={picture.rows.some((row) => row.rank !== null)} />
         </>
       )}
