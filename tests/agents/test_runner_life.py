@@ -29,7 +29,9 @@ def test_a_job_that_ends_well_is_recorded_in_order(tmp_path: Path) -> None:
         (runner,) = attempt.start("node-a")
         last = runner.finish()
     assert (last["outcome"], last["reason"]) == ("succeeded", "all ranks ended with 0")
-    kinds = [record["kind"] for record in runner.records() if record["kind"] not in ("activity", "progress")]
+    # These come as often as workers have something to tell.
+    often = ("activity", "progress", "workers_reached")
+    kinds = [record["kind"] for record in runner.records() if record["kind"] not in often]
     assert kinds == [
         "runner_started",
         "rendezvous_begun",
@@ -45,6 +47,11 @@ def test_a_job_that_ends_well_is_recorded_in_order(tmp_path: Path) -> None:
     assert [record["seq"] for record in runner.records()] == list(range(1, len(runner.records()) + 1))
     newest = {rank["rank"]: rank["step"] for rank in runner.records("progress")[-1]["ranks"]}
     assert newest == {0: 8, 1: 8}
+    reached = [each for record in runner.records("workers_reached") for each in record["reached"]]
+    for rank in (0, 1):
+        way = [each for each in reached if each["rank"] == rank]
+        assert [each["what"] for each in way] == ["group_begun", "group_up", "first_step"]
+        assert [each["at"] for each in way] == sorted(each["at"] for each in way)
 
 
 def test_workers_see_nothing_of_ours_but_the_report_module(tmp_path: Path) -> None:
