@@ -31,5 +31,5 @@ export default defineConfig({
   },
   // Not the short form: it would change the Host header, which the hub holds against the origin of who logs in.
   server: { proxy: { "/api": { target: hub }, "/ws": { target: hub, ws: true } } },
-  test: { environment: "jsdom", include: ["src/**/*.test.{ts,tsx}"] },
+  test: { environment: "node", include: ["src/**/*.test.{ts,tsx}"] },
 });

@@ -53,14 +53,6 @@ def test_a_case_is_one_line_with_ours_beside_torchrun_at_its_best() -> None:
     assert abs(sum(line["phases"].values()) - line["ours_s"]) < 0.01
 
 
-def test_ours_alone_can_be_measured_from_launch_to_first_line() -> None:
-    line = line_of(bench("--case", "launch", "-n", "1", "--against", "none"))
-    assert list(line) == FIELDS
-    assert line["ours_s"] > 0
-    assert (line["torchrun_s"], line["best_torchrun_s"], line["ft_launcher_s"]) == (None, None, None)
-    assert (line["kills"], line["phases"]) == (0, {})
-
-
 def test_a_case_that_is_not_there_is_refused_with_those_that_are() -> None:
     done = bench("--case", "kill-9")
     assert done.returncode == 2

@@ -18,7 +18,7 @@ from webapp.fleet.models import Command
 from webapp.fleet.schemas import CommandOut, CommandPage
 from webapp.pages import LIMIT, MOST, read_cursor
 
-from .answers import job_out, job_summaries
+from .answers import job_out, job_summaries, steady_job_out
 from .curves import curve_out
 from .example import example_job
 from .faults import kill_worker
@@ -70,7 +70,7 @@ def list_jobs(
 @router.get("/jobs/{id}", response={200: JobOut, **ERRORS})
 def look_at(request: HttpRequest, id: int) -> JobOut:
     """All that is known of a job now."""
-    return job_out(_job(id))
+    return steady_job_out(lambda: _job(id))
 
 
 @router.post("/jobs/{id}/stop", response={200: JobOut, **ERRORS})
