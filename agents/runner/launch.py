@@ -20,7 +20,7 @@ from ..procs import ref_of_child
 from ..wire import streams
 from ..wire.rdzv import ConfError, RdzvConf, read_rdzv_conf
 from ..wire.runner_events import RunnerFinished, RunnerStarted
-from ..wire.spec import StartMessage
+from ..wire.spec import StartMessage, workers_on
 from ..wire.store import keeps_store
 from .command import environment
 from .ending import Ending, say_fault
@@ -47,6 +47,16 @@ def main(argv: list[str]) -> int:
         )
         return 2
     return Launch(bundle, message, stop, args.warm).run()
+
+
+def begins_at_once(workers: int, cores: int) -> bool:
+    """Whether the fork server is there for the first workers already.
+
+    Where torch is not imported here yet, both processes import it at the same time. Where it is, the first
+    workers are executed, and reach their first line at once; but more of them than there are cores would
+    import torch one after the other, and the fork server imports it once.
+    """
+    return "torch" not in sys.modules or workers > cores
 
 
 class Launch:
@@ -80,9 +90,7 @@ class Launch:
         self._bundle.lib.mkdir(exist_ok=True)
         shutil.copyfile(Path(__file__).parent.parent / "report.py", self._bundle.lib / "regroup_report.py")
         os.environ.update(environment(self._bundle, self._message, dict(os.environ)))
-        # Before torch is imported here, so that both processes import it at the same time. Where it is
-        # imported already, workers need not wait for a fork server: the first ones are executed.
-        at_once = "torch" not in sys.modules
+        at_once = begins_at_once(workers_on(self._message), len(os.sched_getaffinity(0)))
         with fork_server_for(self._bundle, self._message, self._stop, at_once) as fork_server:
             return self._take_part(conf, fork_server)
 
