@@ -50,13 +50,21 @@ def _read_metrics(values: dict[str, object]) -> dict[str, float]:
     return {name: number for name, number in numbers.items() if math.isfinite(number)}
 
 
+LATEST = 1e11
+"""Seconds since the epoch beyond which a moment is none: what a script writes itself may be anything."""
+
+
+def _read_moment(value: object) -> float | None:
+    is_moment = isinstance(value, (int, float)) and 0 <= value < LATEST
+    return float(value) if is_moment else None  # type: ignore[arg-type]  # a number, as was just seen
+
+
 def read_report(line: str | bytes, rank: int) -> Told | None:
     """One line of a rank's report file; None when it is not a report."""
     try:
         values = json.loads(line)
         report = _report(values, rank)
-        at = values.get("at")
-        return None if report is None else Told(report, None if at is None else float(at))
+        return None if report is None else Told(report, _read_moment(values.get("at")))
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
 

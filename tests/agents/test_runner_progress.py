@@ -37,6 +37,16 @@ def test_a_line_is_a_report_or_nothing(line: str, report: object) -> None:
     assert (told and told.report) == report
 
 
+@pytest.mark.parametrize(
+    ("written", "at"),
+    [("1.5", 1.5), ("NaN", None), ("Infinity", None), ("1e300", None), ("-1", None), ('"noon"', None)],
+)
+def test_a_moment_that_is_none_costs_no_report_and_no_runner(written: str, at: float | None) -> None:
+    told = read_report(f'{{"kind":"step","step":3,"at":{written}}}', rank=5)
+    assert told is not None
+    assert (told.report, told.at) == (RankProgress(rank=5, step=3), at)
+
+
 def test_the_first_step_does_not_wait_and_later_ones_are_joined() -> None:
     coalescer = Coalescer()
     assert coalescer.take(10.0) == ()
