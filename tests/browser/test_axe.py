@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import httpx
@@ -9,13 +10,18 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.axe import bring_axe, grave_faults
-from tests.browser.conftest import log_in, open_window
+from tests.browser.conftest import PHONE, log_in, open_window
 from tests.system.jobs import launch_char_lm, stop, wait_job
 from tests.system.stack import Stack
 from tests.waiting import ms
 
 SOON_MS = ms(15)
 TABS = ("Logs", "Events", "Nodes", "Goodput", "Spec")
+ACTS = {
+    "Stop": "Stop char-lm",
+    "Scale up to 3 nodes": "Scale to 3 nodes",
+}
+"""Buttons of a job's page, and the dialog that each opens."""
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +84,43 @@ def _look_at_job(page: Page, job_id: int) -> list[str]:
         found += grave_faults(page, f"the dialog {name}")
         page.keyboard.press("Escape")
         expect(page.get_by_role("dialog")).to_have_count(0)
+    found += _look_at_acts(page)
     page.get_by_role("button", name="Show as table").click()
     return [*found, *grave_faults(page, "the timeline as a table")]
+
+
+def _look_at_acts(page: Page) -> list[str]:
+    """The dialogs that stop or scale the job, which are left as they were opened."""
+    found = []
+    for button, name in ACTS.items():
+        page.get_by_role("button", name=button, exact=True).click()
+        expect(page.get_by_role("dialog", name=name)).to_be_visible()
+        found += grave_faults(page, f"the dialog {name}")
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+    return found
+
+
+def _look_at_a_drain(page: Page) -> list[str]:
+    page.goto("/nodes")
+    page.get_by_role("button", name="Drain node-1").click()
+    expect(page.get_by_role("dialog", name="Drain node-1").get_by_test_id("drain-forecast")).to_be_visible()
+    return grave_faults(page, "the dialog that drains a node")
+
+
+def _look_on_a_phone(page: Page, job_id: int) -> list[str]:
+    found = []
+    for path in ("/jobs", "/nodes", "/jobs/new"):
+        page.goto(path)
+        expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=SOON_MS)
+        found += grave_faults(page, f"{path} on a phone")
+    page.goto(f"/jobs/{job_id}")
+    expect(page.get_by_test_id("headline")).to_contain_text("training", timeout=SOON_MS)
+    page.get_by_role("tab", name="Timeline").click()
+    found += grave_faults(page, "a job on a phone")
+    page.get_by_role("button", name="Kill rank 1").click()
+    expect(page.get_by_role("dialog", name="Kill rank 1")).to_be_visible()
+    return [*found, *grave_faults(page, "the dialog Kill rank 1 on a phone")]
 
 
 def test_axe_finds_nothing_serious_on_any_page(themed_page: Page, stack: Stack, running_job: int) -> None:
@@ -89,6 +130,9 @@ def test_axe_finds_nothing_serious_on_any_page(themed_page: Page, stack: Stack, 
     found = grave_faults(page, "the log-in")
     log_in(page, stack)
     found += _look_at_lists(page) + _look_at_launch(page) + _look_at_job(page, running_job)
+    found += _look_at_a_drain(page)
+    page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    found += _look_on_a_phone(page, running_job)
     assert found == [], "\n\n".join(found)
 
 
@@ -105,6 +149,8 @@ def test_a_worker_is_found_among_hundreds_and_only_those_in_sight_are_in_the_pag
     page.goto(f"/jobs/{running_job}")
     workers = page.get_by_test_id("workers")
     expect(workers).to_have_attribute("aria-rowcount", "301")
+    # What comes late above the list would push it out of sight again.
+    expect(page.get_by_role("group", name=re.compile("^Timeline picture"))).to_be_visible(timeout=SOON_MS)
     expect(workers.get_by_role("button", name="Select rank 0", exact=True)).to_be_visible()
     assert workers.get_by_role("row").count() < 100
 

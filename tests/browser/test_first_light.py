@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import httpx
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import PHONE
-from tests.system.jobs import job, stop
+from tests.system.jobs import job, launch, stop, wait_job
 from tests.waiting import ms
 
 SLOW_MS = ms(60)
@@ -117,6 +118,23 @@ def test_a_phone_shows_state_numbers_and_kill_buttons_without_scrolling_sideways
     expect(page.get_by_role("button", name="Stop", exact=True)).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     stop(api, job_id)
+
+
+def test_a_job_that_a_known_trouble_ended_says_what_to_do(
+    operator_page: Page, api: httpx.Client, tmp_path: Path
+) -> None:
+    page = operator_page
+    script = tmp_path / "fails.py"
+    script.write_text("raise ValueError('no such column')\n")
+    job_id = launch(api, name="fails", nproc_per_node=1, script=str(script))
+    wait_job(api, job_id, "the job to fail", 60, state="failed")
+    page.goto(f"/jobs/{job_id}")
+    troubles = page.get_by_role("list", name="Known troubles")
+    for trouble in job(api, job_id)["troubles"]:
+        told = troubles.get_by_role("listitem").filter(has_text=trouble["sentence"])
+        expect(told).to_contain_text(f"Known from {trouble['source']}.")
+        expect(told).to_contain_text(trouble["what_to_do"])
+    expect(troubles).to_contain_text("Launch it with max_restarts 1 or more")
 
 
 def test_a_wrong_field_is_said_at_the_field_and_nothing_is_lost(operator_page: Page) -> None:

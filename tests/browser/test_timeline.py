@@ -211,6 +211,27 @@ def test_the_table_holds_the_same_rounds_and_the_ranks_of_an_open_lane(
     expect(worker).to_contain_text(f"rank 1 on {killed['node']}", timeout=SOON_MS)
 
 
+def test_the_loss_is_drawn_below_the_lanes_and_stands_in_the_address(
+    timeline: Page, api: httpx.Client, restarted: int
+) -> None:
+    page = timeline
+    page.get_by_role("radiogroup", name="curve").get_by_text("loss", exact=True).click()
+    curve = page.get_by_role("img", name=re.compile(r"^loss between [\d.]+ and [\d.]+, at last [\d.]+$"))
+    expect(curve).to_be_visible(timeout=SOON_MS)
+    assert _address(page)["curve"] == ["loss"]
+    told = api.get(f"/api/jobs/{restarted}/progress").json()["items"]
+    losses = [point["metrics"]["loss"] for point in told]
+    least, most, last = (
+        float(number) for number in re.findall(r"[\d.]+\d", curve.get_attribute("aria-label") or "")
+    )
+    assert least <= last <= most
+    assert most == pytest.approx(max(losses), rel=0.01)
+    page.reload()
+    expect(curve).to_be_visible(timeout=SLOW_MS)
+    page.get_by_role("radiogroup", name="curve").get_by_text("none").click()
+    expect(curve).to_have_count(0)
+
+
 def test_on_a_phone_the_timeline_is_a_tab_that_needs_no_scrolling_sideways(timeline: Page) -> None:
     page = timeline
     page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})

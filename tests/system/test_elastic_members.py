@@ -21,7 +21,7 @@ from webapp.stack.leftovers import bundle_in
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """A stack of our own, as nodes of it are lost for good."""
-    with run_stack(tmp_path_factory.mktemp("members")) as stack:
+    with run_stack(tmp_path_factory.mktemp("members"), REGROUP_WARM="on") as stack:
         yield stack
 
 

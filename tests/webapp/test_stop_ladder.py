@@ -39,6 +39,17 @@ def test_a_stop_says_until_when_the_workers_have_time(operator: Api, job: Job) -
         last.created_at + timedelta(seconds=12), abs=timedelta(milliseconds=1)
     )
     assert not body["stop_forced"]
+    until = f"{last.created_at + timedelta(seconds=12):%H:%M:%S} UTC"
+    assert body["state_reason"] == (
+        "Being stopped by anna: the workers on node-1 and node-2 got SIGTERM and have until "
+        f"{until}; then they are killed (SIGKILL)."
+    )
+
+
+def test_the_sentence_of_a_stop_stays_as_it_is_while_it_is_true(operator: Api, job: Job) -> None:
+    said = operator.post(f"/api/jobs/{job.id}/stop", {}).body["state_reason"]
+    reconcile()
+    assert operator.get(f"/api/jobs/{job.id}").body["state_reason"] == said
 
 
 def test_a_forced_stop_is_sent_although_one_is_being_waited_out(operator: Api, job: Job) -> None:

@@ -19,6 +19,7 @@ from .moments import COMING
 from .round_why import coming_words, failure_words
 from .situation import JobFacts, MemberFacts, RoundFacts
 from .specs import spec_of
+from .stop import grace_over_at
 
 
 def facts_of(job: Job) -> JobFacts:
@@ -32,6 +33,7 @@ def facts_of(job: Job) -> JobFacts:
         stopped_by=job.stopped_by.username if job.stopped_by else "",
         stop_reason=job.stop_reason,
         **_asked_for(job),
+        grace_over_at=grace_over_at(attempt) if attempt and job.wanted == Wanted.STOP else None,
         attempts=0 if members else job.attempts.count(),
         members=members,
         rounds=(_round(newest),) if newest else (),

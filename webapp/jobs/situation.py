@@ -82,6 +82,8 @@ class JobFacts:
     stopped_by: str = ""
     stop_reason: str = ""
     grace_s: float = 30.0
+    grace_over_at: datetime | None = None
+    """When its nodes send SIGKILL. None: they have not been asked to stop."""
     max_restarts: int = 0
     min_nodes: int = 1
     max_nodes: int = 1

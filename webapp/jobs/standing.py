@@ -122,10 +122,10 @@ def _stopping(facts: JobFacts) -> str:
     left = listed(m.node for m in facts.members if not m.has_ended)
     if facts.grace_s <= 0:
         return f"Being stopped{by}: the workers on {left} are being killed (SIGKILL) without any grace."
-    return (
-        f"Being stopped{by}: the workers on {left} got SIGTERM and have {facts.grace_s:g} s "
-        "before they are killed."
-    )
+    told = f"Being stopped{by}: the workers on {left} got SIGTERM and have"
+    if facts.grace_over_at is None:
+        return f"{told} {facts.grace_s:g} s before they are killed."
+    return f"{told} until {clock(facts.grace_over_at)}; then they are killed (SIGKILL)."
 
 
 # -- silent ------------------------------------------------------------------------------

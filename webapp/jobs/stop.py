@@ -17,8 +17,11 @@ from .models import Attempt, Job
 
 def deadline_of(job: Job, attempt: Attempt | None) -> datetime | None:
     """When the last of its nodes sends SIGKILL, if it comes to that. None: it is not being stopped."""
-    if attempt is None or job.state != JobState.STOPPING.value:
-        return None
+    return grace_over_at(attempt) if attempt and job.state == JobState.STOPPING.value else None
+
+
+def grace_over_at(attempt: Attempt) -> datetime | None:
+    """The same, whatever the job's state says. None: no node with something left has been asked to stop."""
     live = attempt.members.filter(settled_at=None).values("node")
     asked = Command.objects.filter(attempt=attempt.id, kind=StopRunner.kind, node__in=live)
     by_node: dict[str, list[datetime]] = defaultdict(list)
