@@ -3,6 +3,7 @@ import { Link } from "wouter";
 import { Refusal, useJob, useLiveStatus, useTimeline, useTopic, type JobOut, type TimelineOut } from "@/api";
 import { ENDED } from "@/lib/states";
 import { Empty } from "@/ui/empty";
+import { Loading } from "@/ui/loading";
 import { Refused } from "@/ui/refused";
 import { Attempts } from "./attempts";
 import { FailureCard } from "./failure-card";
@@ -25,7 +26,7 @@ export function JobPage({ id }: { id: number }) {
   useDocumentTitle(titleOf(job.data, isStale));
   if (job.data !== undefined) return <Job job={job.data} />;
   if (job.error instanceof Refusal && job.error.status === 404) return <NoSuchJob id={id} />;
-  if (job.error !== null) return <Refused error={job.error} tried={`Job ${id} was asked for.`} />;
+  if (job.error !== null) return <Refused error={job.error} tried={`Job ${id} was asked for.`} retry={job.refetch} />;
   return <p className="quiet">Asking the hub for job {id} …</p>;
 }
 
@@ -39,7 +40,7 @@ function Job({ job }: { job: JobOut }) {
   const isNarrow = useMediaQuery("(max-width: 720px)", false, { getInitialValueInEffect: false });
   const timeline = useTimeline(job.id, job.timeline_version);
   const happened = timeline.data;
-  const drawn = happened ? drawnOf(happened, job) : <div className={classes.awaited} />;
+  const drawn = happened ? drawnOf(happened, job) : <Awaited of={timeline} />;
   // Why it could not start is said above already; a card is for the failure of a worker.
   const failure = job.state === "failed" && job.failure?.said !== job.state_reason ? job.failure : null;
   return (
@@ -58,6 +59,16 @@ function Job({ job }: { job: JobOut }) {
         <Workers job={job} rounds={happened?.rounds ?? []} />
         <JobTabs job={job} rounds={happened?.rounds ?? []} timeline={isNarrow ? drawn : undefined} />
       </div>
+    </div>
+  );
+}
+
+/** In the timeline's place while it is not there. */
+function Awaited({ of }: { of: ReturnType<typeof useTimeline> }) {
+  return (
+    <div className={classes.awaited}>
+      {of.isLoading && <Loading what="the timeline" />}
+      {of.error !== null && <Refused error={of.error} tried="The timeline was asked for." retry={of.refetch} />}
     </div>
   );
 }

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef } from "react";
 import { useSearchParams } from "wouter";
 import { useCurve, useJob } from "@/api";
 import { formatMetric } from "@/lib/format";
+import { Refused } from "@/ui/refused";
 import { CURVE_PX, drawCurve, spotsOf, strokesOf, type Spot } from "./curve";
 import type { Stage } from "./stage";
 import classes from "./timeline.module.css";
@@ -45,13 +46,17 @@ export function CurveStrip({ stage, id, isOver }: { stage: Stage; id: number; is
 
 function Curve({ stage, id, name, isOver }: { stage: Stage; id: number; name: string; isOver: boolean }) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const told = useCurve(id, true, isOver).data;
+  const curve = useCurve(id, true, isOver);
+  const told = curve.data;
   const spots = useMemo(() => spotsOf(told?.items ?? [], name), [told, name]);
   const strokes = useMemo(() => strokesOf(spots, (told?.every_s ?? 0) * 1000), [spots, told]);
   useEffect(
     () => stage.drawBeside((view, palette) => canvas.current !== null && drawCurve(canvas.current, palette, view, strokes)),
     [stage, strokes],
   );
+  if (told === undefined && curve.error !== null) {
+    return <Refused error={curve.error} tried={`It was asked how ${name} went.`} retry={curve.refetch} />;
+  }
   if (told === undefined) return <p className="quiet small">Asking the hub how {name} went …</p>;
   if (spots.length === 0) return <p className="quiet small">Nothing has been reported of {name}.</p>;
   return <canvas ref={canvas} role="img" aria-label={inWords(name, spots)} style={{ height: CURVE_PX }} />;

@@ -3,6 +3,7 @@ import { useParams } from "wouter";
 import { useJob, useLiveStatus, useRankLanes, type RankLaneOut, type TimelineOut } from "@/api";
 import { serverNow } from "@/lib/clock";
 import { useActs } from "@/ui/acts";
+import { Refused } from "@/ui/refused";
 import { useKeys } from "@/ui/use-keys";
 import { useTick } from "@/ui/use-tick";
 import { CurveStrip } from "./curve-strip";
@@ -29,7 +30,8 @@ export function Timeline({ timeline, isOver }: { timeline: TimelineOut; isOver: 
   const known = live.kind === "stale" ? live.since : serverNow();
   const now = isOver ? lastMoment(timeline) : known;
   const nodes = useMemo(() => [...place.open].sort(), [place.open]);
-  const ranks = useRankLanes(id, nodes, Date.parse(timeline.now)).data?.items;
+  const asked = useRankLanes(id, nodes, Date.parse(timeline.now));
+  const ranks = asked.data?.items;
   const picture = usePicture(id, timeline, ranks, place, isOver);
   const [card, openCard] = useCard(picture, place, stage);
   const selected = place.selected === undefined ? undefined : timeline.rounds[place.selected];
@@ -43,6 +45,9 @@ export function Timeline({ timeline, isOver }: { timeline: TimelineOut; isOver: 
       ) : (
         <>
           <TimelineCanvas stage={stage} picture={picture} place={place} now={now} look={live.kind} boxRef={box} onOpenCard={openCard} />
+          {asked.error !== null && (
+            <Refused error={asked.error} tried={`The ranks of ${nodes.join(", ")} were asked for.`} retry={asked.refetch} />
+          )}
           <CurveStrip stage={stage} id={id} isOver={isOver} />
           <Legend hasRanks={picture.rows.some((row) => row.rank !== null)} />
         </>
