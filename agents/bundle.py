@@ -15,7 +15,11 @@ of its own, the second in ``<attempt>~2``.
         settled.json     written last: nothing of the runner is left
         runner.log       stdout and stderr of the runner
         lib/             the only folder of ours that workers see: regroup_report.py
-        rounds/<round>/rank-<rank>/   stdout.log stderr.log error.json report.jsonl
+        rounds/<round>/rank-<rank>/   stdout.log stderr.log error.json report.jsonl stacks.txt
+                                      stdout.times stderr.times: see ``logs/times.py`` matched
+        evidence/<round>/   what is kept of a round that failed: see ``node/evidence_parts.py``
+        hooks/           which of the job's commands have run: see ``node/hook_notes.py``
+        py-spy           a link to the node agent's, where the job wants full evidence
 
     <data>/keepers/<attempt>/
         the same for the store keeper, on the node that keeps the attempt's store: start.json, pid.json,
@@ -97,6 +101,13 @@ class Bundle:
 
     def rank_folder(self, round_number: int, rank: int) -> Path:
         return self.round_folder(round_number) / f"rank-{rank}"
+
+    def evidence_folder(self, round_number: int) -> Path:
+        return self.folder / "evidence" / str(round_number)
+
+    @property
+    def py_spy(self) -> Path:
+        return self.folder / "py-spy"
 
     def log(self, round_number: int, rank: int, stream: str) -> Path:
         return self.rank_folder(round_number, rank) / f"{stream}.log"

@@ -14,6 +14,9 @@ MARK = "REGROUP_BUNDLE"
 """Environment variable that every process of a bundle is started with: the bundle's name and the node's."""
 
 
+_TICKS_A_SECOND, _PAGE_BYTES = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
+
+
 @dataclass(frozen=True)
 class ProcessRef:
     pid: int
@@ -64,6 +67,33 @@ def state_of(pid: int) -> str | None:
     """The kernel's state letter (R, S, D, T, Z …), or None when there is no such process."""
     fields = _stat(pid)
     return fields[0] if fields else None
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Of one process now. ``cpu_s`` is what all its threads have used since it began."""
+
+    state: str
+    cpu_s: float
+    rss_bytes: int
+    start_time: int
+
+
+def figures_of(pid: int) -> Figures | None:
+    """None: no such process."""
+    fields = _stat(pid)
+    if fields is None:
+        return None
+    cpu_s = (int(fields[11]) + int(fields[12])) / _TICKS_A_SECOND
+    return Figures(fields[0], cpu_s, int(fields[21]) * _PAGE_BYTES, int(fields[19]))
+
+
+def children_of(pid: int) -> list[int]:
+    """Those that its main thread has started, as loaders of data are; none where the kernel does not tell."""
+    try:
+        return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
 
 
 def send_signal(ref: ProcessRef, signum: int) -> bool:

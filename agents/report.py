@@ -7,13 +7,18 @@ Regroup every call does nothing; no call ever raises into training.
 from __future__ import annotations
 
 import atexit
+import contextlib
+import faulthandler
+import fcntl
 import functools
 import importlib.util
 import json
 import os
+import signal
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 _INTERVAL_S = 0.05
@@ -37,6 +42,16 @@ def step(step: int, total: int | None = None, **metrics: float) -> None:
             _write_waiting()
         elif not is_scheduled:
             _write_later(left_s)
+
+
+@contextlib.contextmanager
+def saving(step: int, path: str | None = None) -> Iterator[None]:
+    """Around what saves a checkpoint of ``step``: the pause is then no stall. With ``path`` it is said to be
+    complete there, once that has been left without an error."""
+    _say_now({"kind": "saving", "step": step})
+    yield
+    if path is not None:
+        checkpoint(step, path)
 
 
 def checkpoint(step: int, path: str) -> None:
@@ -145,6 +160,29 @@ class _WhenImported:
         loader.exec_module = exec_module
 
 
+# -- what hangs can be looked at --
+
+_STACKS = "REGROUP_STACKS"
+_STACKS_SIGNAL = signal.SIGRTMAX - 7
+"""See ``agents/stack_signal.py``."""
+
+
+def _let_look() -> None:
+    """Write all stacks into a file when a signal asks for it. A forked worker does so already."""
+    path = os.environ.get(_STACKS)
+    if path is None or os.path.exists(path) or threading.current_thread() is not threading.main_thread():
+        return
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        # Out of the way of those that the script opens.
+        aside = fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, 100)
+        os.close(file)
+        faulthandler.register(_STACKS_SIGNAL, aside, all_threads=True, chain=False)
+    except (OSError, RuntimeError):
+        return
+
+
+_let_look()
 if _DISTRIBUTED in sys.modules:
     _watch(sys.modules[_DISTRIBUTED])
 else:

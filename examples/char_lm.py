@@ -14,6 +14,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -149,7 +150,8 @@ class Checkpoints:
                 "world_size": self.world,
                 "rng": rng,
             }
-            path = save(self.folder, state, at.step)
+            with report.saving(at.step) if report else nullcontext():
+                path = save(self.folder, state, at.step)
             print(f"step {at.step}: checkpoint {path}", flush=True)
             if report:
                 report.checkpoint(at.step, str(path))

@@ -81,7 +81,7 @@ def python_steps(with_tests: bool) -> list[Step]:
         ),
         Step(
             "agent",
-            "node agent",
+            "node agent and command line",
             (ROOT / "pyproject.toml", str(ROOT), VENV / "pyvenv.cfg"),
             VENV / "bin" / "regroup-agent",
             (*PIP, "--no-deps", "-e", "."),

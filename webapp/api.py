@@ -10,7 +10,13 @@ from .accounts.auth import BY_ROLE, known_only
 from .fleet.api import router as fleet
 from .health import router as health
 from .jobs.api import router as jobs
+from .jobs.evidence_api import router as evidence
+from .jobs.faults_api import router as faults
+from .jobs.launch_api import router as launching
+from .jobs.many_api import router as many
 from .jobs.nodes_api import router as nodes
+from .jobs.torchrun_api import router as torchrun
+from .jobs.workers_api import router as workers
 from .parser import FitForRows
 
 api = NinjaAPI(
@@ -24,7 +30,14 @@ api = NinjaAPI(
 )
 errors.install(api)
 api.add_router("", accounts)
+# Before the jobs, as preview and checks are no numbers of any.
+api.add_router("", launching)
+api.add_router("", torchrun)
+api.add_router("", many)
 api.add_router("", jobs)
+api.add_router("", faults)
+api.add_router("", evidence)
+api.add_router("", workers)
 api.add_router("", nodes)
 api.add_router("", fleet)
 api.add_router("", health)

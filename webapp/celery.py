@@ -39,5 +39,12 @@ app.conf.beat_schedule = {
     "reconcile": {"task": "regroup.reconcile", "schedule": 1.0, "options": {"expires": 2}},
     "place": {"task": "regroup.place_queued", "schedule": 1.0, "options": {"expires": 2}},
     "expire": {"task": "regroup.expire_commands", "schedule": 2.0, "options": {"expires": 4}},
+    "thin_metrics": {"task": "regroup.thin_metrics", "schedule": 60.0, "options": {"expires": 120}},
 }
+if settings.LOG_STORE:
+    app.conf.beat_schedule["ship logs"] = {
+        "task": "regroup.ship_logs",
+        "schedule": 2.0,
+        "options": {"expires": 4},
+    }
 app.autodiscover_tasks(["webapp.jobs"])

@@ -28,6 +28,14 @@ def read_flag(name: str) -> bool:
     raise BadSetting(f"{name} is {text!r}; write 1 for yes or 0 for no.")
 
 
+def read_number(name: str, default: int = 0) -> int:
+    """A whole number from 0. Raises ``BadSetting`` for anything else."""
+    text = os.environ.get(name, "").strip() or str(default)
+    if not text.isdecimal():
+        raise BadSetting(f"{name} is {text!r}; write a whole number, 0 or more.")
+    return int(text)
+
+
 def read_list(name: str, default: list[str]) -> list[str]:
     """Comma-separated values; blanks are dropped."""
     text = os.environ.get(name)
@@ -51,6 +59,17 @@ def read_secret(name: str) -> str | None:
         raise BadSetting(
             f"{name}_FILE names {file}, which cannot be read ({error.strerror}); make it so, or unset it."
         ) from error
+
+
+def log_store() -> str:
+    """``REGROUP_LOG_STORE``: an absolute path, or ``s3://BUCKET/PREFIX?endpoint_url=…``; empty for none."""
+    text = (os.environ.get("REGROUP_LOG_STORE") or "").strip()
+    is_bucket = text.startswith("s3://") and bool(urlsplit(text).netloc)
+    if not text or text.startswith("/") or is_bucket:
+        return text
+    raise BadSetting(
+        f"REGROUP_LOG_STORE is {text!r}; write the absolute path of a folder, or s3://BUCKET/PREFIX."
+    )
 
 
 def data_folder() -> Path:

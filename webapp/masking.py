@@ -1,63 +1,7 @@
-"""Hiding what looks like a secret before it is shown: values of environments, passwords in addresses."""
+"""Hiding what looks like a secret before it is shown, by the rules that nodes hide by as well."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from typing import Any
+from agents.wire.masking import MASK, looks_secret, mask, mask_env
 
-MASK = "••••••"
-
-_PART = re.compile(r"[^A-Za-z0-9]+")
-_ENDS = (
-    "KEY",
-    "TOKEN",
-    "SECRET",
-    "PASSWORD",
-    "PASSWD",
-    "PWD",
-    "PASSPHRASE",
-    "CREDENTIAL",
-    "CREDENTIALS",
-    "DSN",
-)
-_WORDS = frozenset({"PRIVATE", "AUTH", "AUTHORIZATION", "COOKIE", "PASS"})
-_PASSWORD_IN_URL = re.compile(r"(?<=://)([^:/@\s]*):([^/@\s]+)@")
-
-
-def looks_secret(name: str) -> bool:
-    """Whether a variable of that name holds a secret, by the words it is made of."""
-    parts = [part for part in _PART.split(name.upper()) if part]
-    return any(part.endswith(_ENDS) or part in _WORDS for part in parts)
-
-
-def mask_env(env: dict[str, Any]) -> dict[str, Any]:
-    """The same names; the values of those that look secret hidden, and passwords in addresses."""
-    return {
-        name: MASK if looks_secret(name) and value != "" else _mask_text(value) for name, value in env.items()
-    }
-
-
-def _mask_text(value: Any) -> Any:
-    return _PASSWORD_IN_URL.sub(rf"\1:{MASK}@", value) if isinstance(value, str) else value
-
-
-def mask(value: Any) -> Any:
-    """A copy of plain JSON values in which every ``env`` and ``rdzv_conf`` is masked, at any depth."""
-    if isinstance(value, list):
-        return [mask(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    return {key: _MASKS.get(key, mask)(item) for key, item in value.items()}
-
-
-def _mask_conf(conf: Any) -> Any:
-    """Of ``rdzv_conf`` the password alone: its other keys are paths and times."""
-    hidden = {"password": MASK} if isinstance(conf, dict) and conf.get("password") else {}
-    return {**conf, **hidden} if isinstance(conf, dict) else mask(conf)
-
-
-_MASKS: dict[str, Callable[[Any], Any]] = {
-    "env": lambda env: mask_env(env) if isinstance(env, dict) else mask(env),
-    "rdzv_conf": _mask_conf,
-}
+__all__ = ["MASK", "looks_secret", "mask", "mask_env"]

@@ -19,8 +19,14 @@ SECRET_KEY = env.secret_key(DATA)
 ALLOWED_HOSTS = env.read_list("REGROUP_ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 REDIS_URL = env.redis_url()
 DATABASES = {"default": env.database(DATA)}
+USER_SLOTS = env.read_number("REGROUP_USER_SLOTS")
+USER_JOBS = env.read_number("REGROUP_USER_JOBS")
+"""What one person's jobs may have at a time: slots, and jobs that run. 0: as many as there are."""
 EXAMPLES_DIR = Path(os.environ.get("REGROUP_EXAMPLES_DIR") or ROOT / "examples")
 """Where the nodes find the examples too. The form offers them only where this folder is."""
+
+LOG_STORE = env.log_store()
+"""Where the logs of workers that have ended are kept too; empty: nowhere."""
 
 ROOT_URLCONF = "webapp.urls"
 ASGI_APPLICATION = "webapp.asgi.application"

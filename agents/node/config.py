@@ -8,7 +8,7 @@ import shutil
 import socket
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NoReturn
 
@@ -20,6 +20,7 @@ SECRETS = "REGROUP_REDIS_URL"
 RUNNER_BOOT = Path(__file__).parent.parent / "runner" / "boot.py"
 KEEPER_BOOT = Path(__file__).parent.parent / "keeper" / "boot.py"
 
+_LABEL = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$")
 _NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")
 
 
@@ -42,6 +43,8 @@ class Config:
     """How long the bundle of an attempt, its logs among it, stays after its end."""
     gpu_share: tuple[int, int] = (1, 1)
     """Which share of the machine's GPUs is this node's, of how many: node agents do not ask each other."""
+    labels: dict[str, str] = field(default_factory=dict)
+    """What jobs may ask of a node, such as ``disk``: ``nvme``."""
     warm: bool = True
     """Whether a process that has imported torch is kept ready for the next launch, of some 200 MB."""
     runner_boot: Path = RUNNER_BOOT
@@ -74,6 +77,11 @@ _FLAGS = {
         "REGROUP_GPU_SHARE",
         "K/N",
         "for the K-th of N node agents on one machine: every N-th GPU is its own (default: 1/1)",
+    ),
+    "--labels": (
+        "REGROUP_LABELS",
+        "KEY=VALUE,…",
+        "labels of this node, by which jobs can ask for it, such as disk=nvme,zone=b",
     ),
     "--address": ("REGROUP_ADDRESS", "ADDRESS", "address under which other nodes reach this one"),
     "--keep-days": (
@@ -114,6 +122,7 @@ def read_config(argv: Sequence[str], environ: Mapping[str, str]) -> Config:
         data=_read_data(value("--data")),
         slots=_read_slots(value("--slots")),
         gpu_share=_read_share(value("--gpu-share")),
+        labels=_read_labels(value("--labels")),
         address=value("--address") or None,
         python=_read_python(value("--python")),
         keep_days=_read_days(value("--keep-days")),
@@ -173,6 +182,19 @@ def _read_share(text: str) -> tuple[int, int]:
     if not (slash and which.isdecimal() and many.isdecimal() and 1 <= int(which) <= int(many)):
         raise ConfigError(f"--gpu-share is {text!r}. Write which of how many agents this is, such as 1/3.")
     return int(which), int(many)
+
+
+def _read_labels(text: str) -> dict[str, str]:
+    labels = {}
+    for pair in filter(None, (part.strip() for part in text.split(","))):
+        key, equals, what = pair.partition("=")
+        if not (equals and _LABEL.match(key) and _LABEL.match(what)):
+            raise ConfigError(
+                f"--labels has {pair!r}. Write KEY=VALUE, several with commas between them: letters, digits, "
+                "dots, dashes, slashes and underscores."
+            )
+        labels[key] = what
+    return labels
 
 
 def _read_days(text: str) -> float:

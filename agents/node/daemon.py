@@ -15,13 +15,18 @@ from ..wire.events import NodeStarted, NodeStopping
 from .commands import Node
 from .config import Config, ConfigError
 from .disk import Disk
+from .evidence import Evidence
+from .faults import Faults
+from .gate import gate
 from .heartbeat import Heartbeat
 from .inbox import Inbox
 from .journal import NodeJournal
 from .ledger import Ledger
 from .link import connect, keep_doing, start_loop
+from .log_caps import LogCaps
 from .probes import gpus
 from .probes.facts import find_addresses, gather_facts
+from .probes.gpu_usage import GpuUsage
 from .requests import Requests
 from .shipper import Shipper
 from .spawn import node_environment
@@ -29,6 +34,7 @@ from .supervisor import Supervisor
 from .tail import needs_shipping, tail_node
 from .trimming import Trimming
 from .troubles import Troubles
+from .usage import Usage
 from .warm import Warm
 
 log = logging.getLogger("regroup.agent")
@@ -68,6 +74,7 @@ class Daemon:
         self._slots = slots
         self._stopping = threading.Event()
         self._troubles = Troubles()
+        gate.load(config.data)
         self._journal = NodeJournal(config.data, config.name)
         ledger = Ledger(config.data)
         self._trimming = Trimming(config.data, config.keep_days, self._journal, ledger)
@@ -77,7 +84,8 @@ class Daemon:
         self._journal.on_record = self._shipper.wake
         self._warm = _warm(config) if config.warm else None
         self._supervisor = Supervisor(config, slots, self._journal, self._shipper.add, self._warm)
-        self._inbox = Inbox(connect(config.redis_url), Node(config, self._supervisor), self._journal, ledger)
+        node = Node(config, self._supervisor, Faults(self._journal))
+        self._inbox = Inbox(connect(config.redis_url), node, self._journal, ledger)
         self._disk = Disk(config.data, self._troubles, self._flush)
 
     def run(self) -> int:
@@ -99,7 +107,7 @@ class Daemon:
             self._words,
             stopping,
         )
-        requests = Requests(connect(config.redis_url), config.name, config.data)
+        requests = Requests(connect(config.redis_url), config.name, config.data, config.python)
         # Adopting comes first, so that the first heartbeat already tells the slots that are free.
         self._supervisor.adopt_all()
         self._loop(lambda: self._disk.step(stopping), "watch of the disk")
@@ -107,7 +115,15 @@ class Daemon:
         self._ship()
         self._loop(self._supervisor.step, "supervisor")
         self._loop(requests.step, "requests")
+        usage = Usage(
+            connect(config.redis_url), config.name, self._supervisor.bundles, GpuUsage(stopping), stopping
+        )
+        self._loop(usage.step, "usage of the workers")
         self._loop(lambda: self._trimming.step(stopping), "trimming")
+        evidence = Evidence(config.data, self._journal)
+        self._loop(lambda: evidence.step(stopping), "evidence")
+        caps = LogCaps(config.data, self._troubles)
+        self._loop(lambda: caps.step(stopping), "log caps")
         threading.Thread(target=self._record_facts, name="facts", daemon=True).start()
         self._inbox.resume()
         self._supervisor.settle_unstarted()

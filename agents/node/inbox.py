@@ -16,7 +16,7 @@ from redis import Redis
 
 from ..wire import streams
 from ..wire.codec import Unreadable, read_command
-from ..wire.commands import AnyCommand, KillWorker, LeaveRunner, StartRunner, StopRunner
+from ..wire.commands import AnyCommand, LeaveRunner, StartRunner, StopRunner
 from ..wire.events import CommandEnded, CommandReceived
 from .commands import Node, carry_out
 from .journal import NodeJournal
@@ -123,8 +123,8 @@ class Inbox:
 
         Only what starts, stops or leaves an attempt waits for an earlier start of the same attempt.
         """
-        before = None if isinstance(command, KillWorker) else self._starts.get(_attempt_of(command))
-
+        attempt = _attempt_of(command)
+        before = None if attempt is None else self._starts.get(attempt)
         came_at = time.monotonic() - age_s
 
         def run() -> None:
@@ -185,8 +185,11 @@ def _require_in_time(command: AnyCommand, age_s: float) -> None:
         )
 
 
-def _attempt_of(command: StartRunner | StopRunner | LeaveRunner) -> str:
-    return command.message.attempt if isinstance(command, StartRunner) else command.attempt
+def _attempt_of(command: AnyCommand) -> str | None:
+    """The attempt that it starts, stops or leaves, if it does."""
+    if isinstance(command, StartRunner):
+        return command.message.attempt
+    return command.attempt if isinstance(command, StopRunner | LeaveRunner) else None
 
 
 def _id_of(body: str) -> str | None:

@@ -12,6 +12,7 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from ..wire import bus
+from .gate import gate
 from .troubles import Troubles, describe
 
 log = logging.getLogger("regroup.agent")
@@ -28,7 +29,7 @@ _LONGEST_PAUSE_S = 1.0
 
 def connect(url: str) -> Redis:
     """A client for one thread. It does not retry by itself: its loop does, in ``keep_doing``."""
-    return bus.connect(
+    client = bus.connect(
         url,
         decode_responses=True,
         socket_timeout=_ANSWER_S,
@@ -36,6 +37,7 @@ def connect(url: str) -> Redis:
         socket_keepalive=True,
         retry=Retry(NoBackoff(), 0),
     )
+    return gate.guard(client)
 
 
 def keep_doing(step: Callable[[], None], stopping: threading.Event, name: str, troubles: Troubles) -> None:
@@ -55,7 +57,9 @@ def keep_doing(step: Callable[[], None], stopping: threading.Event, name: str, t
             troubles.note(name, describe(error))
             stopping.wait(_LONGEST_PAUSE_S)
         except Exception as error:  # the edge of a loop that must go on
-            if troubles.note(name, f"The node agent fails in its {name} ({error!r}); see its log."):
+            # While the gate is shut, a connection may have been taken away under it.
+            says = f"The node agent fails in its {name} ({error!r}); see its log."
+            if gate.left_s <= 0 and troubles.note(name, says):
                 log.exception("step failed loop=%s", name)
             stopping.wait(_LONGEST_PAUSE_S)
         else:

@@ -24,16 +24,22 @@ def bind_store(message: StartMessage) -> tuple[StartMessage, socket.socket]:
     Raises:
         Refused: this node has no such address, or the port is taken.
     """
+    at, store = bind_at(message.endpoint, message.local_addr, message.node)
+    return replace(message, endpoint=at), store
+
+
+def bind_at(endpoint_text: str, local_addr: str, node: str) -> tuple[str, socket.socket]:
+    """The endpoint as it really is, and a socket bound to it. Raises ``Refused``, as above."""
     try:
-        endpoint = parse_endpoint(message.endpoint, C10D_PORT)
+        endpoint = parse_endpoint(endpoint_text, C10D_PORT)
     except ValueError as error:
         raise Refused(f"The rendezvous endpoint cannot be used. {error}") from error
-    host = _host(endpoint.host, message.local_addr)
+    host = _host(endpoint.host, local_addr)
     try:
         store = _bind(host, endpoint.port)
     except OSError as error:
-        raise Refused(_say_why(error, message.node, host, endpoint.port)) from error
-    return replace(message, endpoint=join_endpoint(host, store.getsockname()[1])), store
+        raise Refused(_say_why(error, node, host, endpoint.port)) from error
+    return join_endpoint(host, store.getsockname()[1]), store
 
 
 def _host(host: str, local_addr: str) -> str:

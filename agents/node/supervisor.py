@@ -12,6 +12,7 @@ from ..wire.spec import StartMessage, workers_on
 from ..wire.store import keeps_store
 from .config import Config
 from .devices import Devices, NodeGpus, devices_of
+from .evidence import link_py_spy
 from .journal import NodeJournal
 from .keepers import Keepers
 from .kin import find_kin
@@ -45,6 +46,10 @@ class Supervisor:
         runners = self._runs.runners()
         free = self._slots - sum(run.slots for run in runners)
         return free, sorted({run.bundle.attempt for run in runners})
+
+    def bundles(self) -> list[Bundle]:
+        """Those of runners of which something may be left."""
+        return [run.bundle for run in self._runs.runners()]
 
     def run_of(self, attempt: str) -> Run | None:
         """The newest unsettled runner of that attempt."""
@@ -159,6 +164,7 @@ class Supervisor:
     def _spawn(self, message: StartMessage, python: str, devices: Devices) -> Run:
         bundle = self._bundle(message)
         bundle.create(message)
+        link_py_spy(bundle, message)
         devices.note(bundle)
         run = Run(bundle, workers_on(message), devices.gpus)
         run.take(start(bundle, message, python, self._config.runner_boot, self._warm))

@@ -32,7 +32,9 @@ from .crew import Crew
 from .destinations import Destinations
 from .ending import GivenUp
 from .first_failure import claim_about, first_failure, kind_of
+from .grab import FORCED, Grab
 from .guard import Streak, follow
+from .metric_handler import gather_torch_metrics
 from .oom import OomKiller
 from .preload.handlers import starting
 from .preload.server import CannotFork, ForkServer
@@ -75,6 +77,8 @@ class Agent(LocalElasticAgent):
         self._message, self._bundle, self._journal = message, bundle, journal
         self._handler, self._stop, self._fork_server = handler, stop, fork_server
         self.tail, self._crew = Tail(bundle, journal), Crew(message, bundle)
+        gather_torch_metrics(self.tail.put_metrics)
+        self._grab = Grab(bundle, message.spec.evidence)
         self._workers = Workers({}, {}, {})
         self._oom: OomKiller = OomKiller() if earlier is None else earlier._oom
         self._finished: RunResult | None = None
@@ -246,7 +250,9 @@ class Agent(LocalElasticAgent):
         processes = {local_rank: handler.proc for local_rank, handler in handlers.items()}
         ranks = {worker.local_rank: worker.global_rank for worker in group.workers}
         folders = {local: self._bundle.rank_folder(self.round, rank) for local, rank in ranks.items()}
-        return Workers(processes, name_processes(processes, ranks), folders, self._oom)
+        workers = Workers(processes, name_processes(processes, ranks), folders, self._oom)
+        workers.before_force = lambda: self._grab.take(self.round, workers.standing(), FORCED)
+        return workers
 
     def _stop_workers(self, worker_group: WorkerGroup) -> None:
         self._end_workers()
@@ -258,6 +264,9 @@ class Agent(LocalElasticAgent):
 
     def _end_workers(self) -> None:
         """Our own ladder, with the grace of the spec; what torch does after it finds nothing alive."""
+        # How they stood is of use to nobody where somebody has asked for their end.
+        if self._is_in_round and self._stop.signal_name is None and not self._workers.have_finished():
+            self._grab.take_once(self.round, self._workers.standing())
         self._record_exits(self._workers.stop(self._grace_s))
 
     def _restart_workers(self, worker_group: WorkerGroup) -> None:
@@ -288,6 +297,7 @@ class Agent(LocalElasticAgent):
             failed_ranks=self._claim.ranks if self._claim else (),
             torch_counter=self.torch_counter,
             noticed_at=self._noticed_at,
+            evidence_s=self._grab.seconds.get(self.round),
         )
 
     def _notice(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torch.distributed.elastic.multiprocessing import LogsDest, LogsSpecs, Std, to_map
 
+from .. import stack_signal
 from ..bundle import Bundle
 from ..wire.spec import JobSpec
 from ..wire.torchrun import read_ranks
@@ -40,6 +41,7 @@ class Destinations(LogsSpecs):
             env["TORCHELASTIC_ERROR_FILE"] = dest.error_files[local_rank]
             env["REGROUP_ROUND"] = str(self.round)
             env["REGROUP_REPORT"] = str(folder / "report.jsonl")
+            env[stack_signal.VARIABLE] = str(folder / stack_signal.FILE)
             # The runner's own setting is none of the workers' business (see attempt).
             env[TORCH_SIGNALS] = self._signals
             dest.filtered_stdout = str(folder.parent / "filtered_stdout.log")

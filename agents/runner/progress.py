@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..wire.runner_events import RankProgress
@@ -13,6 +13,11 @@ PROGRESS_S = 0.5
 """At most one record of progress in this time; the first step of a round does not wait."""
 ACTIVITY_S = 2.0
 """At most one record of activity in this time."""
+
+
+@dataclass(frozen=True)
+class Saving:
+    step: int
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,7 @@ class Group:
     is_up: bool
 
 
-Report = RankProgress | Saved | ResumedFrom | Group
+Report = RankProgress | Saving | Saved | ResumedFrom | Group
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,8 @@ class Told:
     report: Report
     at: float | None = None
     """Seconds since the epoch by the worker's clock, which is the node's. None: not told."""
+    is_from_log: bool = False
+    """The script has not reported it; ``log_watch.py`` has read it from its output."""
 
 
 def _read_metrics(values: dict[str, object]) -> dict[str, float]:
@@ -64,7 +71,8 @@ def read_report(line: str | bytes, rank: int) -> Told | None:
     try:
         values = json.loads(line)
         report = _report(values, rank)
-        return None if report is None else Told(report, _read_moment(values.get("at")))
+        is_from_log = values.get("kind") == "log"
+        return None if report is None else Told(report, _read_moment(values.get("at")), is_from_log)
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
 
@@ -74,15 +82,25 @@ def _report(values: dict[str, Any], rank: int) -> Report | None:
     if kind in ("group_begun", "group_up"):
         return Group(is_up=kind == "group_up")
     step = int(values["step"])
-    if kind == "step":
+    if kind in ("step", "log"):
         total = values.get("total")
         metrics = _read_metrics(values.get("metrics", {}))
         return RankProgress(
             rank=rank, step=step, total=None if total is None else int(total), metrics=metrics
         )
+    if kind == "saving":
+        return Saving(step)
     if kind == "checkpoint":
         return Saved(step, str(values["path"]))
     return ResumedFrom(step, str(values["path"])) if kind == "resumed" else None
+
+
+def joined(reported: RankProgress | None, read: RankProgress | None) -> RankProgress | None:
+    """What a script reports counts before what is read in its output."""
+    if reported is None or read is None:
+        return reported or read
+    total = read.total if reported.total is None else reported.total
+    return replace(reported, total=total, metrics={**read.metrics, **reported.metrics})
 
 
 @dataclass
@@ -90,12 +108,15 @@ class Coalescer:
     """Keeps the newest progress of each rank of one round until it is due."""
 
     newest: dict[int, RankProgress] = field(default_factory=dict)
+    _told: dict[int, dict[bool, RankProgress]] = field(default_factory=dict)
     changed: bool = False
     has_reported: bool = False
     taken_at: float = float("-inf")
 
-    def add(self, progress: RankProgress) -> None:
-        self.newest[progress.rank] = progress
+    def add(self, progress: RankProgress, is_from_log: bool = False) -> None:
+        told = self._told.setdefault(progress.rank, {})
+        told[is_from_log] = progress
+        self.newest[progress.rank] = joined(told.get(False), told.get(True)) or progress
         self.changed = self.has_reported = True
 
     def take(self, now: float, flush: bool = False) -> tuple[RankProgress, ...]:

@@ -13,15 +13,20 @@ from ..bundle import Bundle
 from ..journal import Journal
 from ..wire.runner_events import (
     Activity,
+    CheckpointBegun,
     CheckpointSaved,
     Progress,
     RankProgress,
     Reached,
     Resumed,
+    TorchMetrics,
     WorkersReached,
 )
+from .log_times import LogTimes
+from .log_watcher import watcher_of
 from .milestones import Milestones
-from .progress import ActivityGate, Coalescer, Report, ResumedFrom, Saved, Told, read_report
+from .progress import ActivityGate, Coalescer, Report, ResumedFrom, Saved, Saving, Told, read_report
+from .put_metrics import PutMetrics
 
 LOOK_S = 0.1
 
@@ -59,6 +64,9 @@ class Tail:
         self._progress = Coalescer()
         self._activity = ActivityGate()
         self._milestones = Milestones()
+        self._log_times: LogTimes | None = None
+        self._log_watcher = watcher_of(bundle)
+        self.put_metrics = PutMetrics(time.monotonic())
         self._has_saved = False
         self.newest_checkpoint: Saved | None = None
         """Of all rounds so far."""
@@ -67,9 +75,13 @@ class Tail:
     def watch(self, round_number: int, ranks: list[int]) -> None:
         """From now on the reports are those of this round."""
         with self._lock:
+            self._note_log_times(flush=True)
+            self._log_times = LogTimes(self._bundle, round_number, ranks)
             self._round = round_number
             folders = {rank: self._bundle.rank_folder(round_number, rank) for rank in ranks}
             self._files = {rank: _ReportFile(path / "report.jsonl", rank) for rank, path in folders.items()}
+            if self._log_watcher is not None:
+                self._log_watcher.watch(folders)
             self._progress, self._activity = Coalescer(), ActivityGate()
             self._milestones = Milestones(self._milestones.pace)
             self._has_saved = False
@@ -77,7 +89,10 @@ class Tail:
     def flush(self) -> None:
         """Record all that has been reported so far."""
         with self._lock:
+            if self._log_watcher is not None:
+                self._log_watcher.catch_up()
             self._look(flush=True)
+            self._note_log_times(flush=True)
 
     def has_progressed(self) -> bool:
         """Whether a rank of this node has reported a step or a checkpoint in this round, up to now."""
@@ -90,31 +105,48 @@ class Tail:
         while True:
             time.sleep(LOOK_S)
             try:
+                with self._lock:
+                    self._note_log_times()
                 self._journal.flush()
                 with self._lock:
+                    if self._log_watcher is not None:
+                        self._log_watcher.keep()
                     self._look()
                 said = ""
             except Exception as error:  # noqa: BLE001 - recording must never end the job
                 said = _say_once(repr(error), said)
+
+    def _note_log_times(self, flush: bool = False) -> None:
+        if self._log_times is not None:
+            self._log_times.look(flush)
 
     def _look(self, flush: bool = False) -> None:
         reached: list[Reached] = []
         for rank, file in self._files.items():
             for told in file.read():
                 reached += self._milestones.take(rank, told)
-                self._take(rank, told.report)
+                self._take(rank, told.report, told.is_from_log)
         if reached:
             self._journal.record(WorkersReached, round=self._round, reached=tuple(reached))
         now = time.monotonic()
-        due = self._progress.take(now, flush)
-        if due:
-            self._journal.record(Progress, round=self._round, ranks=due)
+        self._record_progress(now, flush)
+        if put := self.put_metrics.take(now, flush):
+            self._journal.record(TorchMetrics, metrics=put)
         if self._files and not self._progress.has_reported:
             self._look_at_logs(now)
 
-    def _take(self, rank: int, report: Report) -> None:
+    def _record_progress(self, now: float, flush: bool) -> None:
+        due = self._progress.take(now, flush)
+        if due:
+            self._journal.record(Progress, round=self._round, ranks=due)
+
+    def _take(self, rank: int, report: Report, is_from_log: bool = False) -> None:
         if isinstance(report, RankProgress):
-            self._progress.add(report)
+            self._progress.add(report, is_from_log)
+        elif isinstance(report, Saving):
+            # Its last step first: a step that follows tells that the save is over.
+            self._record_progress(time.monotonic(), flush=True)
+            self._journal.record(CheckpointBegun, round=self._round, rank=rank, step=report.step)
         elif isinstance(report, Saved):
             self._has_saved, self.newest_checkpoint = True, report
             self._journal.record(

@@ -11,10 +11,14 @@ import signal
 import sys
 
 PR_SET_PDEATHSIG = 1
+PR_SET_PTRACER, PR_SET_PTRACER_ANY = 0x59616D61, ctypes.c_ulong(-1)
 
 
 def main(runner_pid: int, command: list[str]) -> None:
-    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    # Where the kernel lets only a parent trace (Yama), py-spy may still look at a worker that hangs.
+    libc.prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0)
     # The runner may have died before the line above: then no signal will ever come.
     if os.getppid() != runner_pid:
         os.kill(os.getpid(), signal.SIGKILL)

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +18,7 @@ from ..procs import ref_of_child, state_of
 from ..wire.plain import now
 from ..wire.runner_events import ExitRole, WorkerError, WorkerRef
 from .exits import Ending, role_of, says_lost_peer
+from .grab import Standing
 from .oom import OomKiller
 from .preload.forked import Forked
 from .tracebacks import TAIL_BYTES, from_error_file, last_exception, last_line
@@ -168,6 +169,8 @@ class Workers:
         self._folders = folders
         self._sent: dict[int, str] = {}
         self.ended: dict[int, Ended] = {}
+        self.before_force: Callable[[], object] = lambda: None
+        """Called when some run on after SIGTERM, just before SIGKILL."""
 
     @property
     def ranks(self) -> list[int]:
@@ -179,9 +182,18 @@ class Workers:
     def has_failed(self) -> bool:
         return any(ended.role != "finished" for ended in self.ended.values())
 
+    def have_finished(self) -> bool:
+        """Whether all ended with 0."""
+        return not self.is_running() and not self.has_failed()
+
     @property
     def unkillable(self) -> list[Ended]:
         return [ended for ended in self.ended.values() if ended.ending is None]
+
+    def standing(self) -> list[Standing]:
+        """Those that run, and where their output is."""
+        running = [local_rank for local_rank in self.refs if local_rank not in self.ended]
+        return [Standing(self.refs[local_rank], self._folders[local_rank]) for local_rank in running]
 
     def misses_peer(self) -> bool:
         """Whether one that runs has said that it lost a peer: it may take seconds to come to its end."""
@@ -236,6 +248,8 @@ class Workers:
         """SIGTERM and SIGCONT, ``grace_s`` later SIGKILL; gives those that ended, the unkillable included."""
         fresh = self.look()
         for signum, wait_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, KILL_S)):
+            if signum is signal.SIGKILL and self.is_running():
+                self.before_force()
             self._send(signum)
             deadline = time.monotonic() + wait_s
             while self.is_running() and time.monotonic() < deadline:

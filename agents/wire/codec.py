@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, get_args
+from typing import Annotated, TypeVar, get_args
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from .commands import AnyCommand, AnyRequest, LogSlice, LogSliceAnswer
+from .commands import AnyCommand, AnyRequest, LogSliceAnswer
 from .events import AnyEvent
 from .plain import to_json
 
@@ -15,6 +15,7 @@ __all__ = [
     "UnknownKind",
     "Unreadable",
     "read_answer",
+    "read_answer_as",
     "read_command",
     "read_event",
     "read_request",
@@ -23,12 +24,14 @@ __all__ = [
 
 _events: TypeAdapter[AnyEvent] = TypeAdapter(Annotated[AnyEvent, Field(discriminator="kind")])
 _commands: TypeAdapter[AnyCommand] = TypeAdapter(Annotated[AnyCommand, Field(discriminator="kind")])
-_requests: TypeAdapter[AnyRequest] = TypeAdapter(AnyRequest)
+_requests: TypeAdapter[AnyRequest] = TypeAdapter(Annotated[AnyRequest, Field(discriminator="kind")])
 _answers: TypeAdapter[LogSliceAnswer] = TypeAdapter(LogSliceAnswer)
 
 EVENT_KINDS = frozenset(cls.__dataclass_fields__["kind"].default for cls in get_args(AnyEvent))
 COMMAND_KINDS = frozenset(cls.__dataclass_fields__["kind"].default for cls in get_args(AnyCommand))
-REQUEST_KINDS = frozenset({LogSlice.kind})
+REQUEST_KINDS = frozenset(cls.__dataclass_fields__["kind"].default for cls in get_args(AnyRequest))
+
+A = TypeVar("A")
 
 
 class Unreadable(ValueError):
@@ -79,5 +82,13 @@ def read_answer(text: str | bytes) -> LogSliceAnswer:
     """Raises ``Unreadable``."""
     try:
         return _answers.validate_json(text)
+    except ValidationError as error:
+        raise Unreadable(str(error)) from error
+
+
+def read_answer_as(kind: type[A], text: str | bytes) -> A:
+    """The answer to a request of another kind. Raises ``Unreadable``."""
+    try:
+        return TypeAdapter(kind).validate_json(text)
     except ValidationError as error:
         raise Unreadable(str(error)) from error

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from .checks import CheckNode
+from .log_requests import LogBytes, LogMerge, LogSearch
 from .spec import StartMessage
 
 
@@ -64,7 +66,86 @@ class KillWorker(Command):
     signal: str = "SIGKILL"
 
 
-AnyCommand = StartRunner | StopRunner | LeaveRunner | KillWorker
+@dataclass(frozen=True, kw_only=True)
+class FreezeWorker(Command):
+    """One worker stands still (SIGSTOP) and goes on by itself ``seconds`` later, or when its node agent ends.
+
+    Evidence of done: it was seen stopped, and afterwards seen to run or to be gone.
+    """
+
+    kind: Literal["freeze_worker"] = "freeze_worker"
+    attempt: str
+    round: int
+    rank: int
+    pid: int
+    start_time: int
+    seconds: float = 30.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlowWorker(Command):
+    """One worker is stopped and continued in turns for ``seconds``, so that it runs ``share`` of the time.
+
+    Evidence of done: how often and how long it stood, and that it runs afterwards or is gone.
+    """
+
+    kind: Literal["slow_worker"] = "slow_worker"
+    attempt: str
+    round: int
+    rank: int
+    pid: int
+    start_time: int
+    share: float = 0.5
+    seconds: float = 30.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class KillRunner(Command):
+    """SIGKILL to the runner of that attempt with that number, and to no later one.
+
+    Evidence of done: ``pid``, and that nothing of it is left, its workers included.
+    """
+
+    kind: Literal["kill_runner"] = "kill_runner"
+    attempt: str
+    incarnation: int = 1
+    """Which of the runners that the node has had in this attempt."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KillAgent(Command):
+    """SIGKILL to the node agent itself. Its runners and workers go on.
+
+    Evidence of done: the next node agent says how long nobody was there, and what it has adopted. Where
+    nobody starts one, the command stays open.
+    """
+
+    kind: Literal["kill_agent"] = "kill_agent"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CutNode(Command):
+    """The node agent has no connection to Redis for ``seconds``, also across its own restart. Runners go on.
+
+    Evidence of done: ``cut_at`` and ``healed_at``, told once the way is open again.
+    """
+
+    kind: Literal["cut_node"] = "cut_node"
+    seconds: float = 30.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class StopFaults(Command):
+    """End all faults that run on the node: what stands still goes on. A node that is cut off cannot hear it.
+
+    Evidence of done: ``stopped``, how many ran, and that none does any more.
+    """
+
+    kind: Literal["stop_faults"] = "stop_faults"
+
+
+AnyFault = KillWorker | FreezeWorker | SlowWorker | KillRunner | KillAgent | CutNode
+AnyCommand = StartRunner | StopRunner | LeaveRunner | AnyFault | StopFaults
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,17 +164,47 @@ class LogSlice:
     stream: Literal["stdout", "stderr"]
     after: int | None = None
     before: int | None = None
+    at_ms: int | None = None
+    """Instead of both: lines from those on that were written at that time, by the node's clock."""
     limit: int = 200
     """Lines at most."""
 
 
-AnyRequest = LogSlice
+@dataclass(frozen=True, kw_only=True)
+class EvidenceSlice:
+    """Ask for bytes of the node's part of a round's evidence, which is a zip. See ``EvidenceSliceAnswer``."""
+
+    kind: Literal["evidence_slice"] = "evidence_slice"
+    id: str
+    attempt: str
+    round: int
+    offset: int = 0
+    limit: int = 1 << 19
+    """Bytes at most."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TakeStacks:
+    """Ask where the workers of a round stand in their code now. Answered with a ``StacksAnswer``."""
+
+    kind: Literal["take_stacks"] = "take_stacks"
+    id: str
+    attempt: str
+    round: int
+    ranks: tuple[int, ...] = ()
+    """Empty: all that the node has."""
+
+
+AnyRequest = LogSlice | EvidenceSlice | TakeStacks | LogMerge | LogSearch | LogBytes | CheckNode
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogLine:
     offset: int
     text: str
+    at_ms: int | None = None
+    """See ``log_requests.MergedLine``."""
+    within_ms: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,5 +216,19 @@ class LogSliceAnswer:
     """Offset behind the last line; give it as ``after`` for what follows."""
     size: int = 0
     """Bytes in the file now."""
+    dropped: int = 0
+    """Bytes at its beginning that the job's cap has dropped."""
+    problem: str | None = None
+    """Why there is nothing, in words."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvidenceSliceAnswer:
+    data: str = ""
+    """The bytes from ``offset`` on, in base 64."""
+    size: int = 0
+    """Bytes in all."""
+    version: str = ""
+    """Another one than before: the part has grown, and reading it begins anew."""
     problem: str | None = None
     """Why there is nothing, in words."""

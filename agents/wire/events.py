@@ -60,6 +60,8 @@ class NodeFacts:
     agent_version: str = ""
     boot_id: str = ""
     kernel: str = ""
+    labels: dict[str, str] = field(default_factory=dict)
+    """What jobs may ask of a node, as its operator wrote it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +97,15 @@ class CommandEnded(NodeEvent):
 
 
 @dataclass(frozen=True, kw_only=True)
+class FaultBegun(NodeEvent):
+    """A lasting fault has taken hold: a worker was seen to stand still, or the node will fall silent now."""
+
+    kind: Literal["fault_begun"] = "fault_begun"
+    command: str
+    says: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunnerAdopted(NodeEvent):
     kind: Literal["runner_adopted"] = "runner_adopted"
     attempt: str
@@ -118,6 +129,53 @@ class RunnerSettled(NodeEvent):
 
 
 @dataclass(frozen=True, kw_only=True)
+class EvidenceKept(NodeEvent):
+    """The node's part of what is kept of a round that failed. Told again when it has grown."""
+
+    kind: Literal["evidence_kept"] = "evidence_kept"
+    attempt: str
+    incarnation: int = 1
+    round: int
+    size_bytes: int
+    cause: str = ""
+    """Why the round ended, as far as this node knows, in words."""
+    ranks: tuple[int, ...] = ()
+    """Those of the node."""
+    stacks: tuple[int, ...] = ()
+    """Ranks whose stacks were taken before they were ended."""
+    missing: tuple[str, ...] = ()
+    """What could not be had and why, in words."""
+    dropped: tuple[int, ...] = ()
+    """Older rounds of the attempt whose evidence on this node has made room for it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HookEnded(NodeEvent):
+    """A command of the job's ``on_failure`` or ``on_end`` is over on this node; each comes once.
+
+    cut_off: its node agent ended while it ran, so that it was ended too, and is not run again.
+    """
+
+    kind: Literal["hook_ended"] = "hook_ended"
+    attempt: str
+    incarnation: int = 1
+    round: int
+    """The round that failed. Of ``on_end`` the last one; 0 where none has formed."""
+    hook: Literal["on_failure", "on_end"]
+    index: int
+    """Which of the commands, from 0 on."""
+    outcome: Literal["ended", "timed_out", "cut_off", "not_started"]
+    exit_code: int | None = None
+    """Negative for a signal. None: it did not come to its own end."""
+    took_s: float = 0.0
+    said: str = ""
+    """How it ended, in words."""
+    output: str = ""
+    """The end of what it wrote, with secrets hidden. More of it is in the evidence."""
+    output_bytes: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
 class JournalRepaired(NodeEvent):
     """A torn last line was cut off, or a line could not be read."""
 
@@ -133,8 +191,11 @@ AnyNodeEvent = (
     | NodeStopping
     | CommandReceived
     | CommandEnded
+    | FaultBegun
     | RunnerAdopted
     | RunnerSettled
+    | EvidenceKept
+    | HookEnded
     | JournalRepaired
 )
 AnyEvent = AnyRunnerEvent | AnyKeeperEvent | AnyNodeEvent

@@ -9,11 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
+from typing import Any
 
 from .runner_events import (
     Activity,
     AnyRunnerEvent,
     Cause,
+    CheckpointBegun,
     CheckpointSaved,
     ExitRole,
     Progress,
@@ -24,6 +26,7 @@ from .runner_events import (
     Resumed,
     RunnerFinished,
     RunnerStarted,
+    TorchMetrics,
     WorkerExited,
     WorkerRef,
     WorkersFinished,
@@ -86,7 +89,9 @@ ORDER: dict[type[AnyRunnerEvent], frozenset[Phase]] = {
     WorkersStarting: frozenset({Phase.FORMED}),
     WorkersStarted: frozenset({Phase.STARTING}),
     Progress: _WITH_WORKERS,
+    TorchMetrics: _BEGUN,
     Activity: _WITH_WORKERS,
+    CheckpointBegun: _WITH_WORKERS,
     CheckpointSaved: _WITH_WORKERS,
     Resumed: _WITH_WORKERS,
     WorkersReached: _WITH_WORKERS,
@@ -108,6 +113,11 @@ class WorkerState:
     total: int | None = None
     metrics: tuple[tuple[str, float], ...] = ()
     progress_at: datetime | None = None
+    trail: tuple[tuple[int, float], ...] = ()
+    """The last steps that were new when recorded, and when: seconds since the epoch by the node's clock."""
+    saving_step: int | None = None
+    """The step whose checkpoint it began to save and has neither saved nor passed. None: it saves none."""
+    saving_since: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -115,6 +125,8 @@ class RunnerState:
     """What one runner's records add up to."""
 
     last_seq: int = 0
+    told_at: datetime | None = None
+    """When the newest record was written, by the node's clock: so far all that is told here is known."""
     phase: Phase = Phase.LAUNCHING
     since: datetime | None = None
     """When the phase began, by the node's clock."""
@@ -131,6 +143,10 @@ class RunnerState:
     progress_at: datetime | None = None
     pace: float | None = None
     """Steps per second of the slowest rank, smoothed. None until two reports have come."""
+    recent_pace: float | None = None
+    """The same over the last minutes of training, also of earlier rounds: what time left is told from."""
+    paced_s: float = 0.0
+    """Over how many seconds of training ``recent_pace`` was seen."""
     last_output_at: datetime | None = None
     checkpoint_step: int | None = None
     resumed_step: int | None = None
@@ -170,7 +186,7 @@ def fold(state: RunnerState, event: AnyRunnerEvent, node: str) -> RunnerState:
         return replace(state, out_of_order=state.out_of_order + 1)
     if _of_another_round(state, event):
         return state
-    return _apply(state, event, node)
+    return replace(_apply(state, event, node), told_at=event.at)
 
 
 def _of_another_round(state: RunnerState, event: AnyRunnerEvent) -> bool:
@@ -205,11 +221,14 @@ def _apply(state: RunnerState, event: AnyRunnerEvent, node: str) -> RunnerState:
             return _progressed(state, event)
         case Activity():
             return replace(state, last_output_at=event.last_output_at)
+        case CheckpointBegun():
+            return _of_rank(state, event.rank, saving_step=event.step, saving_since=event.at)
         case CheckpointSaved():
+            state = _of_rank(state, event.rank, saving_step=None, saving_since=None)
             return replace(state, checkpoint_step=event.step)
         case Resumed():
             return replace(state, resumed_step=event.step)
-        case WorkersReached():
+        case WorkersReached() | TorchMetrics():
             return state
         case WorkerExited():
             return _exited(state, event)
@@ -242,6 +261,24 @@ def _formed(state: RunnerState, event: RendezvousCompleted, node: str) -> Runner
     )
 
 
+def _of_rank(state: RunnerState, rank: int, **changes: Any) -> RunnerState:
+    """The state with that worker changed."""
+    workers = tuple(replace(w, **changes) if w.ref.rank == rank else w for w in state.workers)
+    return replace(state, workers=workers)
+
+
+TRAIL = 5
+"""So many steps of a worker are kept: enough for its pace now."""
+
+
+def _stepped(worker: WorkerState, step: int, at: datetime) -> WorkerState:
+    """A new step ends a save: whoever trains on does not wait for it. The same step again is no news."""
+    if step == worker.step:
+        return worker
+    trail = (*worker.trail, (step, round(at.timestamp(), 3)))[-TRAIL:]
+    return replace(worker, trail=trail, saving_step=None, saving_since=None)
+
+
 def _progressed(state: RunnerState, event: Progress) -> RunnerState:
     by_rank = {report.rank: report for report in event.ranks}
 
@@ -250,7 +287,7 @@ def _progressed(state: RunnerState, event: Progress) -> RunnerState:
         if report is None:
             return worker
         return replace(
-            worker,
+            _stepped(worker, report.step, event.at),
             step=report.step,
             total=report.total,
             metrics=tuple(sorted(report.metrics.items())),
@@ -258,12 +295,16 @@ def _progressed(state: RunnerState, event: Progress) -> RunnerState:
         )
 
     workers = tuple(map(updated, state.workers))
+    done, passed_s = _advance(state, slowest_step(workers), event.at)
+    recent, paced_s = recent_pace(state.recent_pace, state.paced_s, done, passed_s)
     return replace(
         state,
         workers=workers,
         reports_progress=True,
         progress_at=event.at,
-        pace=_pace(state, slowest_step(workers), event.at),
+        pace=_pace(state, done, passed_s),
+        recent_pace=recent,
+        paced_s=paced_s,
     )
 
 
@@ -275,15 +316,35 @@ def slowest_step(workers: tuple[WorkerState, ...]) -> int | None:
 _SMOOTHING = 0.25
 
 
-def _pace(state: RunnerState, step: int | None, at: datetime) -> float | None:
+def _advance(state: RunnerState, step: int | None, at: datetime) -> tuple[int, float]:
+    """Steps done since the report before, and in how many seconds; no seconds where that is not known."""
     before = slowest_step(state.workers)
-    if before is None or step is None or state.progress_at is None:
+    if before is None or step is None or state.progress_at is None or step < before:
+        return 0, 0.0
+    return step - before, max(0.0, (at - state.progress_at).total_seconds())
+
+
+def _pace(state: RunnerState, done: int, passed_s: float) -> float | None:
+    if passed_s <= 0:
         return state.pace
-    passed_s = (at - state.progress_at).total_seconds()
-    if passed_s <= 0 or step < before:
-        return state.pace
-    newest = (step - before) / passed_s
+    newest = done / passed_s
     return newest if state.pace is None else state.pace + _SMOOTHING * (newest - state.pace)
+
+
+RECENT_S = 120.0
+"""What is longer ago than about so many seconds of training hardly counts for the recent pace."""
+
+
+def recent_pace(
+    before: float | None, paced_s: float, done: int, passed_s: float
+) -> tuple[float | None, float]:
+    """The plain mean for the first two minutes of training, then one that forgets; and the seconds seen."""
+    if passed_s <= 0:
+        return before, paced_s
+    paced_s += passed_s
+    share = min(1.0, passed_s / min(paced_s, RECENT_S))
+    old = before or 0.0
+    return old + share * (done / passed_s - old), paced_s
 
 
 def _exited(state: RunnerState, event: WorkerExited) -> RunnerState:

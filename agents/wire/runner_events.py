@@ -63,6 +63,18 @@ class RankProgress:
     """What the script reported beside the step, such as loss."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class TorchMetric:
+    """What torch's elastic agent put under one name since the record before."""
+
+    group: str
+    name: str
+    count: int
+    sum: float
+    min: float
+    max: float
+
+
 Milestone = Literal["group_begun", "group_up", "checkpoint_loaded", "first_step", "pace_regained"]
 """group_begun: it called init_process_group. group_up: that returned. checkpoint_loaded: it said that it
 resumes. first_step: it reported a step. pace_regained: from here on steps took no longer than before."""
@@ -188,6 +200,8 @@ class RestartBegun(RunnerEvent):
     """Failure restarts that torch itself would have charged to this node so far."""
     noticed_at: datetime | None = None
     """When the runner knew that the round is over; ``at`` is when its workers were gone. None: not told."""
+    evidence_s: float | None = None
+    """What noting how its workers stood took before they were ended. None: that was not done."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,12 +214,30 @@ class Progress(RunnerEvent):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TorchMetrics(RunnerEvent):
+    """What torch's ``put_metric`` told the runner, gathered over half a minute."""
+
+    kind: Literal["torch_metrics"] = "torch_metrics"
+    metrics: tuple[TorchMetric, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Activity(RunnerEvent):
     """Workers that report no progress: when they last wrote to stdout or stderr."""
 
     kind: Literal["activity"] = "activity"
     round: int
     last_output_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckpointBegun(RunnerEvent):
+    """A worker says that it begins to save a checkpoint, so that nobody takes the pause for a stall."""
+
+    kind: Literal["checkpoint_begun"] = "checkpoint_begun"
+    round: int
+    rank: int
+    step: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,7 +303,9 @@ AnyRunnerEvent = (
     | WorkerExited
     | RestartBegun
     | Progress
+    | TorchMetrics
     | Activity
+    | CheckpointBegun
     | CheckpointSaved
     | Resumed
     | WorkersReached

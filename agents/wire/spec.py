@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from . import hooks, stall_rules
 from .endpoint import parse_endpoint
+from .log_metrics import why_not_patterns
 from .rdzv import BACKENDS, NOT_V2, ConfError, default_port, family, read_rdzv_conf
 from .torchrun import RULES, SIGNALS
 
@@ -82,9 +84,41 @@ class JobSpec:
     virtual_local_rank: bool = False
     """Each worker sees its own GPU alone, and has ``LOCAL_RANK`` 0."""
     numa_binding: str | None = None
+    log_max_bytes: int = 1 << 30
+    """Of each stream of a worker so much is kept on its node; when it grows beyond, its beginning goes."""
+    log_metrics: tuple[str, ...] = ()
+    """Regular expressions whose named groups are read from the workers' output. See ``log_metrics.py``."""
+    evidence: str = "fast"
+    """How much is taken of a failed round before its workers are ended: see ``hooks.LEVELS``."""
+    on_failure: tuple[str, ...] = ()
+    """Commands that each node runs after a round that failed, for a shell in the workdir."""
+    on_end: tuple[str, ...] = ()
+    """Commands that each node runs when its part in an attempt is over."""
+    hook_timeout_s: float = hooks.TIMEOUT_S
+    """What each of these commands may take."""
+    stall_after_s: float | None = None
+    """Seconds without a step after which a worker counts as stalled. 0: never. None: by its own pace."""
+    stall_log_regex: str = ""
+    """Where no steps are reported: what lines of a healthy worker match. Empty: any line."""
+    stall_log_start_s: float = stall_rules.START_S
+    """Seconds at the beginning of a round in which no such line is expected."""
+    stall_log_every_s: float | None = None
+    """Seconds within which such a line has to come again. None: lines tell nothing of stalls."""
+    on_stall: str = "notify"
+    """``notify``, or ``restart``: the rank that is behind is killed."""
+    stall_restarts_per_hour: int = 2
+    """How often that may be done."""
 
 
-LISTS = ("args", "preload", "duplicate_stdout_filters", "duplicate_stderr_filters")
+LISTS = (
+    "args",
+    "preload",
+    "duplicate_stdout_filters",
+    "duplicate_stderr_filters",
+    "log_metrics",
+    "on_failure",
+    "on_end",
+)
 """Fields of a spec that JSON has as lists."""
 
 
@@ -129,10 +163,12 @@ def check_spec(spec: JobSpec) -> None:
     _check_script(spec)
     _check_rendezvous(spec)
     _check_start(spec)
+    if why := why_not_patterns(spec.log_metrics):
+        raise SpecError("log_metrics", why)
 
 
 def _check_rules(spec: JobSpec) -> None:
-    for name, rule in RULES.items():
+    for name, rule in (RULES | hooks.RULES | stall_rules.RULES).items():
         value = getattr(spec, name)
         if not rule.allows(value):
             raise SpecError(name, f"{name} is {value!r}. {rule.advice}")

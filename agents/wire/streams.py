@@ -14,10 +14,16 @@ INGEST = "regroup:hub:ingest"
 CELERY = "regroup:hub:celery"
 """The same of Celery: written by a task that is due every second, so it shows that the queue moves."""
 
+SHIPPING = "regroup:hub:shipping"
+"""Held by whoever brings logs into the log store, so that one at a time does."""
+
 INGEST_S = 60
 
 PROBE = "regroup:hub:probe"
 """Written by whoever wants to know whether Redis still takes anything."""
+
+USAGE_S = 10
+"""Seconds that a sample of a node's workers lives; its remaining time tells its age."""
 
 LEASE_S = 10
 """Seconds that a node's lease lives without renewal. Renewed every second."""
@@ -54,9 +60,19 @@ def answer(request_id: str) -> str:
     return f"regroup:answer:{request_id}"
 
 
+def checks(run: str) -> str:
+    """String: one run of the checks before a launch, for a quarter of an hour."""
+    return f"regroup:hub:checks:{run}"
+
+
 def lease(node: str) -> str:
     """String with a time to live of ``LEASE_S``; its remaining time tells the silence."""
     return f"regroup:node:{node}:lease"
+
+
+def usage(node: str) -> str:
+    """String: node -> hub. The newest sample of its workers as JSON; it lives ``USAGE_S``."""
+    return f"regroup:node:{node}:usage"
 
 
 def node_source(node: str, journal_id: str) -> str:

@@ -64,6 +64,7 @@ def _has_filters(values: Any) -> bool:
 _STD_ADVICE = (
     "Write 0 for none, 1 for stdout, 2 for stderr or 3 for both, or one for each local rank, such as 0:3,1:2."
 )
+LEAST_LOG_BYTES = 1 << 20
 _FILTERS = Rule(_has_filters, "Write texts to look for; an empty one would be in every line.")
 
 RULES: dict[str, Rule] = {
@@ -89,6 +90,10 @@ RULES: dict[str, Rule] = {
     ),
     "duplicate_stdout_filters": _FILTERS,
     "duplicate_stderr_filters": _FILTERS,
+    "log_max_bytes": Rule(
+        lambda value: value >= LEAST_LOG_BYTES,
+        f"Write how many bytes of each stream are kept, at least {LEAST_LOG_BYTES} (1 MiB).",
+    ),
     "signals_to_handle": Rule(
         lambda value: {name.strip() for name in value.split(",")} <= _HANDLED,
         "A runner stops in order at SIGTERM, SIGINT and SIGQUIT, trains on at SIGHUP, and hands SIGUSR1 and "

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.agents.node_harness import Agent, Hub, Valkey, new_id
+from tests.agents.warm_start import COLD
 
 
 @pytest.fixture(autouse=True)
@@ -16,6 +17,12 @@ def nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
     """The hub's own settings, in the environment of whoever runs the tests, are not the node's."""
     for name in [name for name in os.environ if name.startswith("REGROUP_")]:
         monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def cold(nothing_set: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runners and store keepers are started anew, as where a node has no warm process."""
+    monkeypatch.setenv(COLD, "1")
 
 
 @pytest.fixture(scope="session")

@@ -21,6 +21,7 @@ from agents.node.config import KEEPER_BOOT, RUNNER_BOOT
 from agents.node.settle import LAST
 from agents.procs import ProcessRef, find_marked, ref_of_child, wait_gone
 from agents.wire.spec import JobSpec, StartMessage, parse_nnodes
+from tests.agents.warm_start import fork_warm
 from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -41,21 +42,12 @@ def attempt_in(folder: Path) -> str:
 class Process:
     """The process of a bundle, and what it records."""
 
-    def __init__(self, bundle: Bundle, boot: Path, env: Env, store: int | None = None) -> None:
+    def __init__(self, bundle: Bundle, boot: Path, env: Env, store: socket.socket | None = None) -> None:
         self.bundle = bundle
-        command = [sys.executable, str(boot), str(bundle.folder)]
-        with bundle.own_log.open("ab") as log:
-            self.process = subprocess.Popen(
-                command if store is None else [*command, "--store-fd", str(store)],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                pass_fds=() if store is None else (store,),
-                start_new_session=True,
-                cwd="/",
-                env={**os.environ, **env},
-            )
-        self.ref = ref_of_child(self.process.pid)
+        environment = {**os.environ, **env}
+        forked = fork_warm(bundle, boot, environment, store)
+        self.process = forked or _start_cold(bundle, boot, environment, store)
+        self.ref = forked.ref if forked else ref_of_child(self.process.pid)
 
     def records(self, *kinds: str) -> list[Record]:
         try:
@@ -95,13 +87,30 @@ class Process:
         self.process.wait(10)
 
 
+def _start_cold(
+    bundle: Bundle, boot: Path, environment: Env, store: socket.socket | None
+) -> subprocess.Popen[bytes]:
+    command = [sys.executable, str(boot), str(bundle.folder)]
+    with bundle.own_log.open("ab") as log:
+        return subprocess.Popen(
+            command if store is None else [*command, "--store-fd", str(store.fileno())],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            pass_fds=() if store is None else (store.fileno(),),
+            start_new_session=True,
+            cwd="/",
+            env=environment,
+        )
+
+
 class Keeper(Process):
     """Of the attempt's store."""
 
     def __init__(self, folder: Path, message: StartMessage, store: socket.socket, env: Env) -> None:
         bundle = bundle_of(KeeperBundle, folder, message.attempt)
         bundle.create(message)
-        super().__init__(bundle, KEEPER_BOOT, env, store.fileno())
+        super().__init__(bundle, KEEPER_BOOT, env, store)
 
 
 class Runner(Process):

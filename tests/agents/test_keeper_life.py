@@ -16,6 +16,8 @@ from tests.agents.listening import addresses_listening_on
 from tests.agents.runner_harness import Attempt, Keeper, write_script
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.usefixtures("cold")
+
 SLEEPER = "import time\nprint('up', flush=True)\ntime.sleep(600)\n"
 
 

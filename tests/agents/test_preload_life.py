@@ -41,6 +41,8 @@ time.sleep(600)
 
 WAITS_FOR_GO = """
 import pathlib, time
+
+pytestmark = pytest.mark.usefixtures("cold")
 while not pathlib.Path(__file__).with_name("go").exists():
     time.sleep(0.02)
 """

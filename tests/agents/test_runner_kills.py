@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from tests.agents.runner_harness import ROOT, Attempt, Runner, write_script
+from tests.waiting import wait_until
 
 KILLS = 5
 LONG_S = 300.0
@@ -17,6 +19,10 @@ for step in range(1, 100_000):
     regroup_report.step(step)
     time.sleep(0.05)
 """
+
+
+def all_have_stepped(runner: Runner) -> bool:
+    return any(len(record["ranks"]) == 2 for record in runner.records("progress"))
 
 
 def charged(runner: Runner) -> list[str | None]:
@@ -87,7 +93,8 @@ def test_without_a_restart_left_the_job_ends_everywhere_however_long_its_grace(t
     with Attempt(tmp_path, nnodes="2", preload=(), **spec) as attempt:
         a, b = attempt.start("node-a", "node-b")
         for runner in (a, b):
-            runner.wait_for_step(1)
+            # A rank that has not come so far does not ignore SIGTERM yet.
+            wait_until(partial(all_have_stepped, runner), 60, "all ranks to be deaf")
         b.kill(1, rank=3)
         failed, stopped = b.finish(), a.finish()
         why = "Rank 3 on node-b was killed by SIGKILL, and the job allows no failure restarts"

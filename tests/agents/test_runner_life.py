@@ -7,15 +7,20 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from agents.procs import wait_gone
 from tests.agents.runner_harness import Attempt, write_script
 from tests.waiting import wait_until
+
+pytestmark = pytest.mark.usefixtures("cold")
 
 SLEEPER = "import time\nprint('up', flush=True)\ntime.sleep(600)\n"
 
 WITNESS = """
 import json, os, sys
 import regroup_report
+
 names = ("RANK", "MASTER_ADDR", "REGROUP_ROUND", "TORCHELASTIC_RESTART_COUNT", "OMP_NUM_THREADS", "GREETING")
 print(json.dumps({
     "path": sys.path, "modules": sorted(sys.modules), "cwd": os.getcwd(), "argv": sys.argv[1:],
@@ -30,7 +35,7 @@ def test_a_job_that_ends_well_is_recorded_in_order(tmp_path: Path) -> None:
         last = runner.finish()
     assert (last["outcome"], last["reason"]) == ("succeeded", "all ranks ended with 0")
     # These come as often as workers have something to tell.
-    often = ("activity", "progress", "workers_reached")
+    often = ("activity", "progress", "torch_metrics", "workers_reached")
     kinds = [record["kind"] for record in runner.records() if record["kind"] not in often]
     assert kinds == [
         "runner_started",

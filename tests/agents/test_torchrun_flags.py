@@ -13,6 +13,7 @@ from torch.distributed.elastic.multiprocessing import Std
 from torch.distributed.run import get_args_parser
 from torch.numa.binding import AffinityMode
 
+from agents.cli.line import BARE, BARE_SHORT, OWN
 from agents.wire.spec import JobSpec, SpecError, check_spec
 from agents.wire.torchrun import REFUSED, RULES
 
@@ -96,3 +97,13 @@ def test_what_cannot_be_forked_asks_for_exec(changes: dict[str, object]) -> None
     with pytest.raises(SpecError, match=r"Write start: exec\.") as caught:
         check_spec(JobSpec(script="/srv/train", **changes))  # type: ignore[arg-type]
     assert caught.value.where == "start"
+
+
+def test_the_command_line_knows_which_flags_no_value_follows() -> None:
+    switches = {name for flag in flags() if flag.nargs == 0 for name in flag.option_strings}
+    assert {name for name in switches if "_" not in name} == {*BARE, *BARE_SHORT}
+
+
+def test_no_flag_of_the_command_line_hides_one_of_torchruns() -> None:
+    names = [name for flag in flags() for name in flag.option_strings]
+    assert [own for own in OWN for name in names if name.startswith(own)] == []

@@ -97,7 +97,7 @@ def _kill_rank_1(page: Page) -> None:
     expect(dialog.get_by_label("Reason")).to_be_focused()
     page.keyboard.type("by keyboard")
     page.keyboard.press("Enter")
-    expect(dialog.get_by_test_id("kill-progress")).to_contain_text("round 2 is formed", timeout=SLOW_MS)
+    expect(dialog.get_by_test_id("fault-progress")).to_contain_text("round 2 is formed", timeout=SLOW_MS)
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     expect(chosen).to_be_focused()

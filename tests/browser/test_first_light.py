@@ -20,7 +20,7 @@ def _launch_example(page: Page) -> int:
     page.goto("/jobs/new")
     page.get_by_label("nodes", exact=True).fill("2")
     expect(
-        page.get_by_text("Runs on 1 to 3 nodes, 2 wanted now, with 2 workers each: 4 ranks.")
+        page.get_by_text("Runs on 1 to 3 nodes, 2 wanted now, with 2 workers each: 4 ranks; survives")
     ).to_be_visible()
     page.get_by_role("button", name="Launch", exact=True).click()
     page.wait_for_url(re.compile(r"/jobs/\d+"))
@@ -70,13 +70,13 @@ def test_a_killed_worker_comes_back_on_the_page_without_a_reload(
 
     page.get_by_role("button", name="Kill rank 3").click()
     dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("Sends SIGKILL to rank 3")
-    expect(dialog).to_contain_text("round 2, world size stays 4")
-    expect(dialog).to_contain_text("3 of 3 left now, 2 afterwards")
+    forecast = dialog.get_by_test_id("fault-forecast")
+    expect(forecast).to_contain_text("Same-node restart: world size 4 → 4", timeout=SOON_MS)
+    expect(forecast).to_contain_text("0 → 1 of 3")
     dialog.get_by_label("Reason").fill("to see it come back")
     dialog.get_by_role("button", name="Kill rank 3").click()
 
-    progress = dialog.get_by_test_id("kill-progress")
+    progress = dialog.get_by_test_id("fault-progress")
     expect(progress).to_contain_text("is gone", timeout=SOON_MS)
     expect(progress).to_contain_text("round 2 is formed, world size 4", timeout=SOON_MS)
     dialog.get_by_role("button", name="Close").last.click()

@@ -389,7 +389,7 @@ def test_two_tabs_equal_the_api_after_a_cut_and_see_each_others_kill_and_log_out
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Reason").fill("seen in both tabs")
     dialog.get_by_role("button", name="Kill rank 1").click()
-    expect(dialog.get_by_test_id("kill-progress")).to_contain_text("is gone", timeout=SLOW_MS)
+    expect(dialog.get_by_test_id("fault-progress")).to_contain_text("is gone", timeout=SLOW_MS)
     dialog.get_by_role("button", name="Close").last.click()
     expect(other.get_by_test_id("why")).to_contain_text("by operator (seen in both tabs)", timeout=SLOW_MS)
     commands = api.get(f"/api/jobs/{running_job}/commands").json()["items"]

@@ -57,9 +57,16 @@ def questions(api: httpx.Client, job_id: int) -> list[str]:
     found = [
         path.format(id=job_id, name=node, attempt=1, number=2) + needs.get(path, "")
         for path in paths
-        if path != "/api/commands/{id}"
+        if path not in ("/api/commands/{id}", "/api/checks/{id}")
     ]
-    return [*found, *about_commands, f"/api/jobs/{job_id}/logs?stream=stderr", "/api/jobs?q=char"]
+    checked = api.post("/api/jobs/checks", json={"script": "/nowhere.py", "env": SECRETS}).json()["id"]
+    return [
+        *found,
+        *about_commands,
+        f"/api/checks/{checked}",
+        f"/api/jobs/{job_id}/logs?stream=stderr",
+        "/api/jobs?q=char",
+    ]
 
 
 def test_no_answer_of_the_api_holds_a_secret(api: httpx.Client, secret_job: int) -> None:

@@ -36,7 +36,7 @@ def _kill(page: Page, rank: int) -> None:
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Reason").fill("to see how long it takes")
     dialog.get_by_role("button", name=f"Kill rank {rank}").click()
-    expect(dialog.get_by_test_id("kill-progress")).to_contain_text("round 2 is formed", timeout=SLOW_MS)
+    expect(dialog.get_by_test_id("fault-progress")).to_contain_text("round 2 is formed", timeout=SLOW_MS)
     dialog.get_by_role("button", name="Close").last.click()
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from agents import stack_signal
 from tests.agents.runner_harness import Attempt
 
 FACTS = """
@@ -70,6 +71,7 @@ OURS = {
     "REGROUP_BUNDLE": "by this mark the worker's processes are found",
     "REGROUP_ROUND": "for regroup_report",
     "REGROUP_REPORT": "for regroup_report",
+    "REGROUP_STACKS": "where the worker writes its stacks when a signal asks for them",
     "PYTHONUNBUFFERED": "lines come at once from Python behind a shell script, too",
 }
 
@@ -168,7 +170,17 @@ def compare(theirs: Facts, ours: Facts, start: str) -> None:
     library = our_special["PYTHONPATH"].removeprefix(special["PYTHONPATH"] + ":")
     assert Path(library).name == "lib"
     ours["path"].remove(library)
+    if start == "preload":
+        leave_out_stacks(ours)
     assert ours == theirs
+
+
+def leave_out_stacks(ours: Facts) -> None:
+    """A forked worker listens to one signal more, and has a file open that it is answered into."""
+    assert ours["files"].pop("100") == stack_signal.FILE
+    bit = 1 << (stack_signal.NUMBER - 1)
+    assert ours["caught"] & bit
+    ours["caught"] ^= bit
 
 
 @pytest.fixture(scope="module", autouse=True)

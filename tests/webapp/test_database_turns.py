@@ -18,8 +18,8 @@ from webapp.accounts.models import Account
 from webapp.events.models import Record
 from webapp.fleet.models import Command
 from webapp.ingest.batch import take_batch
-from webapp.jobs.launch import place
 from webapp.jobs.models import Attempt, Job, Member
+from webapp.jobs.placing import place
 from webapp.jobs.services import stop_job
 from webapp.jobs.tasks import expire_commands, reconcile
 from webapp.sqlite.base import line_of, somebody_waits
@@ -63,8 +63,8 @@ def test_two_jobs_placed_at_once_do_not_get_the_same_slots(anna: Account) -> Non
     first, second = (make_job(anna, name, nproc_per_node=2) for name in ("first", "second"))
     with others() as pool:
         with transaction.atomic():
-            assert place(first)
-            other = begin_meanwhile(pool, lambda: place(second))
+            assert place(first.pk)
+            other = begin_meanwhile(pool, lambda: place(second.pk))
         assert not other.result(30)
     assert [attempt.job for attempt in Attempt.objects.all()] == [first]
     second.refresh_from_db()

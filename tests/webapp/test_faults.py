@@ -54,6 +54,20 @@ def test_a_kill_is_a_command_to_follow_with_who_and_why(operator: Api, job: Job)
     assert {command["kind"] for command in listed[1:]} == {"start_runner"}
 
 
+def test_several_workers_are_a_command_each_and_all_of_them_are_checked_first(
+    operator: Api, job: Job
+) -> None:
+    body: dict[str, Any] = {"kind": "kill_worker", "ranks": [3, 1]}
+    answer = operator.post(f"/api/jobs/{job.id}/faults", body)
+    assert answer.status == 202
+    assert [command["asked"]["rank"] for command in answer.body["commands"]] == [1, 3]
+    seen = [{"rank": rank, "round": 1, "pid": newest(job, rank).pid} for rank in (0, 1)]
+    seen[1]["pid"] = 1
+    late = operator.post(f"/api/jobs/{job.id}/faults", {**body, "ranks": [0, 1], "if": seen})
+    assert (late.status, late.body["reason"]) == (409, "worker_replaced")
+    assert kills().count() == 2
+
+
 def test_the_node_is_told_the_very_process(operator: Api, job: Job) -> None:
     kill(operator, job, 1, signal="SIGTERM")
     worker = newest(job, 1)

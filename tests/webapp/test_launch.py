@@ -18,9 +18,14 @@ from tests.webapp.api_client import Api
 from tests.webapp.factories import make_job, make_node
 from webapp.accounts.models import Account
 from webapp.fleet.models import Command
-from webapp.jobs.launch import place, start_members, stop_others
+from webapp.jobs.launch import start_members, stop_others
 from webapp.jobs.models import Attempt, Job
+from webapp.jobs.placing import place as place_by_id
 from webapp.jobs.tasks import place_queued
+
+
+def place(job: Job) -> bool:
+    return place_by_id(job.pk)
 
 
 def start_of(command: Command) -> StartRunner:

@@ -16,7 +16,7 @@ from agents.wire.plain import to_json
 from tests.webapp.api_client import Api
 from tests.webapp.factories import add_round, make_job, make_node, make_running_job
 from webapp.accounts.models import Account
-from webapp.jobs import logs
+from webapp.fleet import asking
 from webapp.jobs.models import Attempt, Job
 from webapp.redis import get_blocking_redis
 
@@ -33,6 +33,7 @@ def node_answers(bus: redis.Redis) -> Iterator[AnswerWith]:
         connection = get_blocking_redis()
         found: Any = connection.blpop([streams.requests("node-1")], timeout=10)
         request = read_request(found[1])
+        assert isinstance(request, LogSlice)
         asked.append(request)
         connection.rpush(streams.answer(request.id), to_json(answer))
 
@@ -85,7 +86,7 @@ def test_a_node_that_says_why_not_is_quoted(operator: Api, job: Job, node_answer
 def test_a_silent_node_is_said_so(
     operator: Api, job: Job, bus: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(logs, "ANSWER_S", 1)
+    monkeypatch.setattr(asking, "ANSWER_S", 1.0)
     page = operator.get(f"/api/jobs/{job.id}/logs").body
     assert page["problem"] == "node-1 has not answered within 1 s. Look whether it is heard."
 

@@ -27,16 +27,37 @@ WHO_MAY = {
     ("GET", "/api/health"): ACCOUNTS,
     ("GET", "/api/jobs"): ACCOUNTS,
     ("POST", "/api/jobs"): OPERATORS,
+    ("POST", "/api/jobs/preview"): OPERATORS,
+    ("POST", "/api/jobs/checks"): OPERATORS,
+    ("GET", "/api/checks/{id}"): ACCOUNTS,
     ("GET", "/api/jobs/{id}"): ACCOUNTS,
     ("GET", "/api/jobs/{id}/commands"): ACCOUNTS,
     ("GET", "/api/jobs/{id}/events"): ACCOUNTS,
+    ("GET", "/api/jobs/{id}/evidence"): ACCOUNTS,
+    ("GET", "/api/jobs/{id}/evidence/{round}"): ACCOUNTS,
     ("GET", "/api/jobs/{id}/timeline/ranks"): ACCOUNTS,
     ("GET", "/api/jobs/{id}/progress"): ACCOUNTS,
+    ("GET", "/api/jobs/{id}/metrics"): ACCOUNTS,
     ("GET", "/api/jobs/{id}/attempts/{attempt}/rounds/{number}/waterfall"): ACCOUNTS,
+    ("GET", "/api/jobs/{id}/faults"): ACCOUNTS,
     ("POST", "/api/jobs/{id}/faults"): OPERATORS,
+    ("GET", "/api/faults"): ACCOUNTS,
+    ("POST", "/api/faults/stop-all"): OPERATORS,
     ("GET", "/api/jobs/{id}/logs"): ACCOUNTS,
+    ("GET", "/api/jobs/{id}/logs/download"): ACCOUNTS,
     ("POST", "/api/jobs/{id}/scale"): OPERATORS,
     ("POST", "/api/jobs/{id}/stop"): OPERATORS,
+    ("POST", "/api/jobs/{id}/archive"): OPERATORS,
+    ("POST", "/api/jobs/{id}/unarchive"): OPERATORS,
+    ("GET", "/api/jobs/{id}/check"): ACCOUNTS,
+    ("GET", "/api/jobs/{id}/torchrun"): ACCOUNTS,
+    ("POST", "/api/jobs/check"): OPERATORS,
+    ("POST", "/api/jobs/stop"): OPERATORS,
+    ("POST", "/api/torchrun/parse"): OPERATORS,
+    ("POST", "/api/torchrun/write"): OPERATORS,
+    ("GET", "/api/jobs/{id}/workers/usage"): ACCOUNTS,
+    ("GET", "/api/jobs/{id}/stacks"): ACCOUNTS,
+    ("GET", "/api/jobs/{id}/stalls"): ACCOUNTS,
     ("GET", "/api/jobs/{id}/timeline"): ACCOUNTS,
     ("GET", "/api/nodes"): ACCOUNTS,
     ("GET", "/api/nodes/{name}/drain"): ACCOUNTS,
@@ -91,7 +112,8 @@ def test_every_address_that_is_answered_is_in_the_table_and_no_other() -> None:
 
 def ask(who: Api, method: str, path: str) -> Answer:
     body: dict[str, str] | None = None if method == "GET" else {}
-    return who.ask(method, path.format(id="1", attempt="1", number="1", page="jobs/1", name="index.js"), body)
+    values = {"id": "1", "attempt": "1", "number": "1", "round": "1", "page": "jobs/1", "name": "index.js"}
+    return who.ask(method, path.format(**values), body)
 
 
 def is_refused(answer: Answer) -> bool:

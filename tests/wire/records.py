@@ -11,6 +11,7 @@ from agents.wire.lifecycle import ORDER, Phase, RunnerState, fold
 from agents.wire.runner_events import (
     Activity,
     AnyRunnerEvent,
+    CheckpointBegun,
     CheckpointSaved,
     Progress,
     RankProgress,
@@ -22,6 +23,8 @@ from agents.wire.runner_events import (
     Resumed,
     RunnerFinished,
     RunnerStarted,
+    TorchMetric,
+    TorchMetrics,
     WorkerExited,
     WorkerRef,
     WorkersFinished,
@@ -53,6 +56,10 @@ _OF_ITS_OWN: dict[type[AnyRunnerEvent], dict[str, Any]] = {
     RendezvousCompleted: {"world_size": 4, "group_rank": 0, "nodes": (NODE, OTHER), "cause": "start"},
     WorkersStarting: {"ranks": (0, 1)},
     Activity: {"last_output_at": BEGAN},
+    TorchMetrics: {
+        "metrics": (TorchMetric(group="torchelastic", name="x.duration.ms", count=2, sum=9, min=4, max=5),)
+    },
+    CheckpointBegun: {"rank": 0, "step": 10},
     CheckpointSaved: {"rank": 0, "step": 10, "path": "/ckpt/10.pt"},
     Resumed: {"rank": 0, "step": 10, "path": "/ckpt/10.pt"},
     WorkersReached: {"reached": (Reached(rank=0, what="group_up", at=BEGAN),)},

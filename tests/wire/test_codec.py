@@ -67,7 +67,7 @@ def _with_unknown_fields(value: Any, is_map: bool = False) -> Any:
         return [_with_unknown_fields(item) for item in value]
     if not isinstance(value, dict):
         return value
-    maps = {"env", "rdzv_conf", "metrics", "evidence", "absent"}
+    maps = {"env", "rdzv_conf", "metrics", "evidence", "absent", "labels"}
     more = {} if is_map else {"from_a_later_version": {"x": 1}}
     return {key: _with_unknown_fields(item, key in maps) for key, item in value.items()} | more
 

@@ -92,6 +92,11 @@ def _activity(b: Body) -> str:
     return f"{b['node']}: workers last wrote at {b['last_output_at']}."
 
 
+def _torch_metrics(b: Body) -> str:
+    count = sum(each["count"] for each in b["metrics"])
+    return f"{b['node']}: torch's elastic agent told {count:,} values of {len(b['metrics'])} metrics."
+
+
 def _checkpoint(b: Body) -> str:
     return f"Rank {b['rank']} saved a checkpoint of step {b['step']:,}: {b['path']}."
 
@@ -147,6 +152,17 @@ def _settled(b: Body) -> str:
     return f"Nothing of attempt {b['attempt']} is left on {b['node']}.{ended}{stuck}"
 
 
+def _evidence_kept(b: Body) -> str:
+    stacks = f", with stacks of rank {_and(b['stacks'])}" if b["stacks"] else ""
+    dropped = f" What it had of round {_and(b['dropped'])} made room for it." if b["dropped"] else ""
+    return f"{b['node']} keeps evidence of round {b['round']}{stacks}.{dropped}"
+
+
+def _hook_ended(b: Body) -> str:
+    which = f"Command {b['index'] + 1} of {b['hook']} for round {b['round']}"
+    return f"{which} {str(b['said']).rstrip('.')} on {b['node']}, after {b['took_s']:.1f} s."
+
+
 def _scale_asked(b: Body) -> str:
     nodes = "1 node" if b["nodes"] == 1 else f"{b['nodes']} nodes"
     return f"{b['by']} asked for {nodes} instead of {b['before']}{_because(b)}."
@@ -171,7 +187,9 @@ _SENTENCES: dict[str, Callable[[Body], str]] = {
     "worker_exited": _exited,
     "restart_begun": _restart,
     "progress": _progress,
+    "torch_metrics": _torch_metrics,
     "activity": _activity,
+    "checkpoint_begun": lambda b: f"Rank {b['rank']} begins to save the checkpoint of step {b['step']}.",
     "checkpoint_saved": _checkpoint,
     "resumed": _resumed,
     "workers_reached": _reached,
@@ -185,10 +203,13 @@ _SENTENCES: dict[str, Callable[[Body], str]] = {
     "node_stopping": lambda b: f"The node agent on {b['node']} ends ({b['reason']}); its runners go on.",
     "command_received": lambda b: f"{b['node']} has received a command.",
     "command_ended": _command_ended,
+    "fault_begun": lambda b: str(b["says"]),
     "runner_adopted": lambda b: (
         f"The node agent on {b['node']} adopted the runner of {b['attempt']} (pid {b['pid']})."
     ),
     "runner_settled": _settled,
+    "evidence_kept": _evidence_kept,
+    "hook_ended": _hook_ended,
     "scale_asked": _scale_asked,
     "drain_asked": _drain_asked,
     "set_aside": lambda b: f"A record of {b['node']} could not be used and was set aside: {b['why']}",

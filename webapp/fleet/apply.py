@@ -10,6 +10,9 @@ from agents.wire.events import (
     AnyNodeEvent,
     CommandEnded,
     CommandReceived,
+    EvidenceKept,
+    FaultBegun,
+    HookEnded,
     JournalRepaired,
     NodeStarted,
     NodeStopping,
@@ -29,7 +32,15 @@ def apply_node_event(event: AnyNodeEvent) -> None:
             mark_received(event.command, event.at)
         case CommandEnded():
             close_command(event.command, event.outcome, event.reason, dict(event.evidence), event.at)
-        case NodeStopping() | RunnerAdopted() | RunnerSettled() | JournalRepaired():
+        case (
+            FaultBegun()
+            | NodeStopping()
+            | RunnerAdopted()
+            | RunnerSettled()
+            | EvidenceKept()
+            | HookEnded()
+            | JournalRepaired()
+        ):
             # What follows from these is for the jobs to say; as records they are kept like all others.
             pass
 

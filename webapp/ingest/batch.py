@@ -14,7 +14,15 @@ from django.utils import timezone
 
 from agents.wire.codec import Unreadable
 from agents.wire.event import KeeperEvent, RunnerEvent
-from agents.wire.events import AnyEvent, CommandEnded, CommandReceived, RunnerSettled
+from agents.wire.events import (
+    AnyEvent,
+    CommandEnded,
+    CommandReceived,
+    EvidenceKept,
+    FaultBegun,
+    HookEnded,
+    RunnerSettled,
+)
 from agents.wire.streams import attempt_of
 from webapp.database import is_trouble, take_turns
 from webapp.events.models import SET_ASIDE, Record, Source
@@ -187,6 +195,10 @@ def _apply(event: AnyEvent, jobs: JobsBatch) -> None:
             jobs.command_received(event)
         case CommandEnded():
             jobs.command_ended(event)
+        case FaultBegun():
+            jobs.fault_begun(event)
+        case EvidenceKept() | HookEnded():
+            jobs.evidence(event)
         case _:
             pass
 
@@ -226,7 +238,7 @@ def _record(event: AnyEvent, body: dict[str, Any], now: datetime) -> Record:
 
 def _attempt_of(event: AnyEvent) -> str:
     """What a command did belongs to the attempt that it was about."""
-    if not isinstance(event, CommandEnded | CommandReceived):
+    if not isinstance(event, CommandEnded | CommandReceived | FaultBegun):
         return ""
     command = find_command(event.command).first()
     return command.attempt if command else ""

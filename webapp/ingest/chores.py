@@ -57,7 +57,7 @@ def _look_after_celery() -> None:
     if not stands_still:
         return
     for job in Job.objects.filter(state=JobState.QUEUED.value, wanted=Wanted.RUN):
-        say_why_queued(job, WITHOUT_CELERY)
+        say_why_queued(job.pk, WITHOUT_CELERY)
 
 
 def _ask_time() -> tuple[int, int]:

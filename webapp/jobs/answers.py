@@ -20,10 +20,12 @@ from webapp.masking import mask
 
 from .budget import budget_out
 from .failures import newest_failure
+from .fault_marks import FAULT_KINDS
 from .folded import runner_of
 from .goodput import goodput_out
 from .models import Attempt, Job, Member, Round
 from .past_attempts import attempt_outs, relaunches_out
+from .placing_schemas import PlacingOut
 from .scale import why_fixed
 from .schemas import (
     HeadlineOut,
@@ -42,7 +44,10 @@ from .schemas import (
     WorkerStateWord,
 )
 from .schemas import Sentence as SentenceOut
+from .stacks import stall_out
+from .stall_schemas import StallOut
 from .stop import deadline_of, is_forced
+from .time_left import time_left_s
 from .troubles_facts import troubles_out
 
 PAST = 20
@@ -106,6 +111,7 @@ def job_out(job: Job) -> JobOut:
     )
     summary = _summary(job, newest, nodes, now)
     is_over = JobState(job.state).is_terminal
+    total = max((w.total for r in runners for w in r.workers if w.total is not None), default=None)
     return JobOut(
         **summary.dict(),
         headline=HeadlineOut(sentence=job.state_reason, since=job.state_since),
@@ -116,7 +122,8 @@ def job_out(job: Job) -> JobOut:
         spec=SpecIn(**mask(job.spec)),
         store_host=attempt.store_host or None if attempt else None,
         store_endpoint=attempt.endpoint or None if attempt else None,
-        total=max((w.total for r in runners for w in r.workers if w.total is not None), default=None),
+        total=total,
+        time_left_s=None if is_over else time_left_s(summary.step, total, runners),
         metrics=_metrics(runners),
         steps_per_s=_pace(runners),
         last_output_at=max((r.last_output_at for r in runners if r.last_output_at), default=None),
@@ -133,7 +140,10 @@ def job_out(job: Job) -> JobOut:
             SentenceOut(at=s.at, state=cast(StateWord, s.state), says=s.says)
             for s in job.sentences.all()[1 : PAST + 1]
         ],
+        stall=_stall(attempt),
+        notes=job.notes,
         scaling=_scaling(job, newest, nodes, now),
+        placing=PlacingOut(**{**job.placing, "priority": job.priority}),
         relaunches=relaunches_out(job),
         attempts=attempt_outs(job),
         stopped_by=job.stopped_by.username if job.stopped_by else None,
@@ -182,6 +192,8 @@ def _summary(job: Job, newest: _Newest, nodes: dict[str, Node], now: datetime) -
         created_by=job.created_by.username,
         created_at=job.created_at,
         ended_at=job.ended_at,
+        labels=job.labels,
+        archived_at=job.archived_at,
         version=job.version,
     )
 
@@ -236,6 +248,11 @@ def _restarts(job: Job, newest: _Newest) -> RestartsOut:
         remaining=min((node.remaining for node in by_node.values()), default=budget),
         by_node=by_node,
     )
+
+
+def _stall(attempt: Attempt | None) -> StallOut | None:
+    open_one = attempt.stalls.filter(ended_at=None).first() if attempt else None
+    return stall_out(open_one) if open_one else None
 
 
 def _metrics(runners: Sequence[RunnerState]) -> dict[str, float]:
@@ -324,5 +341,6 @@ def _timeline_version(newest: _Newest) -> int:
     kinds = ("checkpoint_saved", "resumed", "worker_exited", "workers_reached")
     marks = Record.objects.filter(attempt=newest.attempt.id, kind__in=kinds)
     ended = sum(runner.phase is Phase.ENDED for _, runner in newest.members)
-    kills = Command.objects.filter(kind="kill_worker", attempt=newest.attempt.id).count()
-    return int(spans + marks.count() + ended + kills + len(newest.rounds))
+    kills = Command.objects.filter(kind__in=FAULT_KINDS, attempt=newest.attempt.id).count()
+    stalls = newest.attempt.stalls.count() + newest.attempt.stalls.exclude(ended_at=None).count()
+    return int(spans + marks.count() + ended + kills + stalls + len(newest.rounds))

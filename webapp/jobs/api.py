@@ -1,33 +1,41 @@
-"""Jobs over HTTP: launch, list, look, scale, stop, kill a worker, and what happened."""
+"""Jobs over HTTP: launch, list, look, scale, stop, and what happened."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from datetime import UTC, datetime
+from typing import Annotated, Literal
 
 from django.conf import settings
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from ninja import Query, Router, Status
+from pydantic import AwareDatetime, Field
 
 from webapp.accounts.auth import account_of
-from webapp.errors import ERRORS, not_found, refuse_field
+from webapp.errors import ERRORS, not_found
 from webapp.events.answers import event_page
 from webapp.events.schemas import EventPage
 from webapp.fleet.answers import command_out
 from webapp.fleet.models import Command
-from webapp.fleet.schemas import CommandOut, CommandPage
+from webapp.fleet.schemas import CommandPage
 from webapp.pages import LIMIT, MOST, read_cursor
 
 from .answers import job_out, job_summaries, steady_job_out
+from .checks import check_first
 from .curves import curve_out
 from .example import example_job
-from .faults import kill_worker
 from .filters import JobFilter, find_jobs
-from .logs import LogQuestion, Stream, read_log
+from .log_download import download_log
+from .log_questions import LogQuestion, StreamChoice
+from .log_schemas import LogPage, StreamWord
+from .logs import read_log
+from .metrics_answer import MetricsQuestion, metrics_out
+from .metrics_schemas import MetricsOut
 from .models import Job
 from .rank_lanes import rank_lanes_out
 from .scale import scale
-from .schemas import FaultIn, JobIn, JobOut, JobPage, LogPage, ScaleIn, StopIn
+from .schemas import JobIn, JobOut, JobPage, ScaleIn, StopIn
 from .services import create_job, stop_job
 from .timeline import timeline_out
 from .timeline_schemas import CurveOut, RankLanesOut, TimelineOut, WaterfallOut
@@ -51,8 +59,9 @@ def _job(job_id: int) -> Job:
 
 @router.post("/jobs", response={201: JobOut, **ERRORS})
 def launch(request: HttpRequest, data: JobIn) -> Status[JobOut]:
-    """Launch a job. It is queued until nodes with free slots are found."""
-    job = create_job(account_of(request), data)
+    """Launch a job. It is queued until nodes with room are found, and checked first if it asks for that."""
+    said = check_first(account_of(request), data)
+    job = create_job(account_of(request), data, said)
     return Status(201, job_out(_job(job.id)))
 
 
@@ -86,15 +95,6 @@ def change_nodes(request: HttpRequest, id: int, data: ScaleIn) -> Status[JobOut]
     """Want another number of nodes, within nnodes. ``nodes.wanted`` says so at once; the others follow."""
     job = scale(_job(id), account_of(request), data.nodes, data.reason)
     return Status(202, job_out(_job(job.id)))
-
-
-@router.post("/jobs/{id}/faults", response={202: CommandOut, **ERRORS})
-def fault(request: HttpRequest, id: int, data: FaultIn) -> Status[CommandOut]:
-    """Kill one worker. The answer is a command to follow: it is closed only by evidence from the node."""
-    command = kill_worker(_job(id), account_of(request), data)
-    # It has been sent since, right after the commit.
-    command.refresh_from_db()
-    return Status(202, command_out(command))
 
 
 @router.get("/jobs/{id}/commands", response={200: CommandPage, **ERRORS})
@@ -133,6 +133,23 @@ def progress(request: HttpRequest, id: int, points: Annotated[int, Query(ge=2, l
     return curve_out(_job(id), points)
 
 
+@router.get("/jobs/{id}/metrics", response={200: MetricsOut, **ERRORS})
+def metrics(
+    request: HttpRequest,
+    id: int,
+    names: Annotated[list[str], Query(default_factory=list, max_length=100)],
+    attempt: int | None = None,
+    begin: Annotated[AwareDatetime | None, Query(alias="from")] = None,
+    end: Annotated[AwareDatetime | None, Query(alias="to")] = None,
+    points: Annotated[int, Query(ge=2, le=2000)] = 400,
+) -> MetricsOut:
+    """What ranks reported, as minimum, mean and maximum over them, round by round; extremes are kept.
+
+    Without ``names`` all of the job's own; ``names`` of the answer lists torch's too.
+    """
+    return metrics_out(_job(id), MetricsQuestion(names, attempt, begin, end, points))
+
+
 @router.get("/jobs/{id}/attempts/{attempt}/rounds/{number}/waterfall", response={200: WaterfallOut, **ERRORS})
 def waterfall(request: HttpRequest, id: int, attempt: int, number: int) -> WaterfallOut:
     """How each node and each rank came into that round, phase by phase."""
@@ -152,21 +169,49 @@ def log_lines(
     id: int,
     attempt: int | None = None,
     round: int | None = None,
-    rank: Annotated[int, Query(ge=0)] = 0,
-    stream: Stream = "stdout",
+    rank: Annotated[int, Field(ge=0)] | Literal["all"] | None = None,
+    stream: StreamChoice = "stdout",
     before: str | None = None,
     after: str | None = None,
+    at: datetime | None = None,
+    q: str | None = None,
+    case: bool = False,
     limit: Limit = 200,
 ) -> LogPage:
-    """Lines of one worker's output, read on its node: the last ones, or those before or after an offset."""
-    if before and after:
-        raise refuse_field(
-            "before", "before and after are both given.", "Give one of them, or none for the last lines."
-        )
+    """Lines of workers' output, read on their nodes: the last ones, or those next to a place or a time.
+
+    Without ``rank`` it is rank 0; with ``rank=all`` or ``stream=both`` lines are merged by time. ``q``: the
+    newest lines in which that regular expression is found, of all ranks unless one is named.
+    """
+    everybody = rank == "all" or (rank is None and bool(q))
     question = LogQuestion(
-        attempt, round, rank, stream, read_cursor(before, "before"), read_cursor(after, "after"), limit
+        attempt=attempt,
+        round=round,
+        rank=None if everybody else int(rank or 0),
+        stream=stream,
+        before=before or None,
+        after=after or None,
+        at=None if at is None else at if at.tzinfo else at.replace(tzinfo=UTC),
+        limit=limit,
+        pattern=q or None,
+        is_case_sensitive=case,
     )
     return read_log(_job(id), question)
+
+
+@router.get("/jobs/{id}/logs/download", response=ERRORS)
+def log_file(
+    request: HttpRequest,
+    id: int,
+    attempt: int | None = None,
+    round: int | None = None,
+    rank: Annotated[int, Query(ge=0)] = 0,
+    stream: StreamWord = "stdout",
+    gz: bool = False,
+) -> HttpResponseBase:
+    """One worker's stream as a file, as far as it has been written; with ``gz=true`` compressed."""
+    question = LogQuestion(attempt, round, rank, stream, None, None, None, 1)
+    return download_log(_job(id), question, gz)
 
 
 @router.get("/example", response={200: JobIn | None, **ERRORS})

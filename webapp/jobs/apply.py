@@ -14,11 +14,20 @@ from django.db.models import F
 from django.utils import timezone
 
 from agents.wire.commands import KillWorker, StartRunner
-from agents.wire.events import AnyKeeperEvent, CommandEnded, CommandReceived, RunnerSettled
+from agents.wire.events import (
+    AnyKeeperEvent,
+    CommandEnded,
+    CommandReceived,
+    EvidenceKept,
+    FaultBegun,
+    HookEnded,
+    RunnerSettled,
+)
 from agents.wire.lifecycle import JobState, Phase, RunnerState, fold
 from agents.wire.runner_events import (
     Activity,
     AnyRunnerEvent,
+    CheckpointBegun,
     CheckpointSaved,
     Progress,
     RendezvousCompleted,
@@ -26,6 +35,7 @@ from agents.wire.runner_events import (
     Resumed,
     RunnerFinished,
     RunnerStarted,
+    TorchMetrics,
     WorkerExited,
     WorkersReached,
     WorkersStarted,
@@ -36,16 +46,20 @@ from webapp.fleet.outbox import find_command
 from webapp.live.notify import job_changed
 
 from . import rows
-from .curves import note_point
+from .curves import CurveBook
+from .evidence_rows import note_evidence, note_hook
 from .facts import facts_of
 from .folded import incarnation_of, runner_of, state_to_dict
 from .launch import incarnation_in, start_members, stop_others
 from .locks import lock_jobs
-from .models import Attempt, Job, Member, Sentence
+from .metric_fold import MetricsBook
+from .models import Attempt, Fault, Job, Member, Sentence
 from .moments import MomentsBook
 from .relaunch import begin_anew, fail_if_spent
 from .repair import keep_at_strength
+from .samples import Samples
 from .situation import JobFacts, why_end_the_rest
+from .stall_watch import watch
 from .standing import Standing, stand
 
 log = logging.getLogger("regroup.jobs")
@@ -62,7 +76,7 @@ class _Open:
         self.member.incarnation, self.member.settled_at = incarnation, None
 
 
-_OF_TRAINING = (Progress, Activity, CheckpointSaved, WorkersReached)
+_OF_TRAINING = (Progress, TorchMetrics, Activity, CheckpointBegun, CheckpointSaved, WorkersReached)
 
 
 @dataclass
@@ -76,6 +90,8 @@ class Batch:
     _ended: list[Member] = field(default_factory=list)
     _open: dict[tuple[str, str], _Open | None] = field(default_factory=dict)
     _moments: MomentsBook = field(default_factory=MomentsBook)
+    _metrics: MetricsBook = field(default_factory=MetricsBook)
+    _curves: CurveBook = field(default_factory=CurveBook)
 
     def runner_event(self, event: AnyRunnerEvent) -> None:
         """A record of an attempt that this hub does not know is kept as a record, and changes nothing."""
@@ -113,6 +129,19 @@ class Batch:
         if command is not None and command.job is not None:
             self.jobs.add(command.job)
 
+    def evidence(self, event: EvidenceKept | HookEnded) -> None:
+        """Where the job stands does not depend on it, and its page hears of it."""
+        job_id = note_evidence(event) if isinstance(event, EvidenceKept) else note_hook(event)
+        if job_id is not None:
+            self._moved_on.add(job_id)
+
+    def fault_begun(self, event: FaultBegun) -> None:
+        command = find_command(event.command).first()
+        if command is None or command.job is None:
+            return
+        self.jobs.add(command.job)
+        Fault.objects.filter(command=command, begun_at=None).update(begun_at=event.at, begun_says=event.says)
+
     def command_ended(self, event: CommandEnded) -> None:
         command = find_command(event.command).first()
         if command is None or command.job is None:
@@ -120,7 +149,8 @@ class Batch:
         self.jobs.add(command.job)
         if command.kind == StartRunner.kind:
             self._start_ended(command, event)
-        elif command.kind == KillWorker.kind:
+        elif command.kind == KillWorker.kind and command.by_id is not None:
+            # What Regroup itself kills, as for a stall, is no fault by hand.
             self._moments.take_kill(command, event)
 
     def finish(self) -> None:
@@ -132,6 +162,8 @@ class Batch:
         fields = ["phase", "folded", "source", "started_at", "settled_at", "incarnation"]
         Member.objects.bulk_update([found.member for found in opened], fields)
         self._moments.write()
+        self._metrics.write()
+        self._curves.write()
         for member in self._ended:
             rows.explain_newest(member)
         for job_id in sorted(self.jobs):
@@ -167,7 +199,10 @@ class Batch:
             case WorkerExited():
                 rows.end_worker(member, event)
             case Progress():
-                note_point(member, event)
+                self._curves.take(member, event)
+                self._metrics.take(member, event)
+            case TorchMetrics():
+                self._metrics.take_torch(member, found.runner.round, event)
             case Resumed():
                 rows.note_resumed(member, event)
             case RestartBegun():
@@ -230,21 +265,21 @@ def start_did_not_happen(command: Command) -> None:
     batch.finish()
 
 
-def restand_or_log(job_id: int, *, is_news: bool = True) -> None:
+def restand_or_log(job_id: int, *, is_news: bool = True, samples: Samples | None = None) -> None:
     """What happened is kept even when the sentence about it cannot be made."""
     try:
         with transaction.atomic():
-            restand(job_id, is_news=is_news)
+            restand(job_id, is_news=is_news, samples=samples)
     except Exception as error:
         if is_trouble(error):
             raise
         log.exception("standing not computed job=%s", job_id)
 
 
-def restand(job_id: int, *, is_news: bool = True) -> None:
+def restand(job_id: int, *, is_news: bool = True, samples: Samples | None = None) -> None:
     """Give the job's attempt what it needs, and say anew where it stands; end it where it has come to that.
 
-    Without news nothing is written while all is as it was.
+    Without news nothing is written while all is as it was. With samples it is looked for stalls.
     """
     lock_jobs([job_id])
     job = Job.objects.select_related("stopped_by").filter(pk=job_id).first()
@@ -255,6 +290,7 @@ def restand(job_id: int, *, is_news: bool = True) -> None:
     if begin_anew(job, facts):
         return
     facts, has_acted = keep_at_strength(job, facts)
+    facts = facts if samples is None else watch(job, facts, samples)
     standing = fail_if_spent(job, facts, stand(facts))
     if is_news or has_acted or (standing.state.value, standing.reason) != (job.state, job.state_reason):
         _write_standing(job, standing)

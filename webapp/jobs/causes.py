@@ -13,6 +13,7 @@ from typing import cast
 from webapp.events.models import Record
 from webapp.fleet.models import Command
 
+from .fault_rounds import killed_runners, planned_rounds
 from .folded import runner_of
 from .models import Member, Round, Worker
 from .round_ends import Key, RoundEnds
@@ -35,6 +36,7 @@ class Causes:
         self._kills = _kills(attempts)
         self._members = _members(attempts)
         self._scaled_at = _scaled_at(attempts)
+        self._by_hand = _after_killed_runners(rounds)
 
     def _before(self, row: Round) -> Round | None:
         return self._rounds.get((row.attempt_id, row.number - 1))
@@ -78,7 +80,7 @@ class Causes:
             node=node,
             sentence=f"{row.why.rstrip('.')}." if row.why else "",
             source="the members of both rounds",
-            planned=self._was_asked_for(before, row, left),
+            planned=row.pk in self._by_hand or self._was_asked_for(before, row, left),
         )
 
     def _kind_of_move(self, before: Round, row: Round, node: str | None, has_left: bool) -> CauseKind:
@@ -133,9 +135,17 @@ def _key(row: Round) -> Key:
 
 def _kills(attempts: Iterable[str]) -> set[tuple[str, int, int]]:
     """Processes that somebody killed by the button."""
-    sent = Command.objects.filter(kind="kill_worker", attempt__in=attempts)
+    sent = Command.objects.filter(kind="kill_worker", attempt__in=attempts).exclude(by=None)
     bodies = sent.exclude(state__in=("refused", "undelivered")).values_list("attempt", "body")
     return {(attempt, body["pid"], body["start_time"]) for attempt, body in bodies}
+
+
+def _after_killed_runners(rounds: Sequence[Round]) -> set[int]:
+    """Keys of the rounds that began because of it."""
+    of: dict[str, list[Round]] = defaultdict(list)
+    for row in sorted(rounds, key=lambda each: each.number):
+        of[row.attempt_id].append(row)
+    return planned_rounds(of, killed_runners(of))
 
 
 def _members(attempts: Iterable[str]) -> dict[tuple[str, str], Member]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from django.db.models import Count, F, Max, Min, Q
 from django.db.models.functions import Mod
 
@@ -13,19 +15,25 @@ from .timeline_schemas import CurveOut, CurvePoint
 SLOT_S = 2
 
 
-def note_point(member: Member, event: Progress) -> None:
-    """Of rank 0, and the first within its two seconds: a live job reports twice a second."""
-    report = next((each for each in event.ranks if each.rank == 0), None)
-    if report is None:
-        return
-    point = ProgressPoint(
-        attempt_id=member.attempt_id,
-        slot=int(event.at.timestamp()) // SLOT_S,
-        at=event.at,
-        step=report.step,
-        metrics=report.metrics,
-    )
-    ProgressPoint.objects.bulk_create([point], ignore_conflicts=True)
+@dataclass
+class CurveBook:
+    """The points of one transaction of ingest. ``write`` once at its end."""
+
+    _points: dict[tuple[str, int], ProgressPoint] = field(default_factory=dict)
+
+    def take(self, member: Member, event: Progress) -> None:
+        """Of rank 0, and the first within its two seconds: a live job reports twice a second."""
+        report = next((each for each in event.ranks if each.rank == 0), None)
+        slot = int(event.at.timestamp()) // SLOT_S
+        if report is None or (member.attempt_id, slot) in self._points:
+            return
+        self._points[member.attempt_id, slot] = ProgressPoint(
+            attempt_id=member.attempt_id, slot=slot, at=event.at, step=report.step, metrics=report.metrics
+        )
+
+    def write(self) -> None:
+        ProgressPoint.objects.bulk_create(self._points.values(), ignore_conflicts=True)
+        self._points.clear()
 
 
 def curve_out(job: Job, most: int) -> CurveOut:

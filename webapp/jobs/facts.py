@@ -17,7 +17,7 @@ from .folded import runner_of
 from .models import Attempt, Job, Member, NodeMoments, Round, Wanted
 from .moments import COMING
 from .round_why import coming_words, failure_words
-from .situation import JobFacts, MemberFacts, RoundFacts
+from .situation import JobFacts, MemberFacts, RoundFacts, StallFacts
 from .specs import spec_of
 from .stop import grace_over_at
 
@@ -39,6 +39,7 @@ def facts_of(job: Job) -> JobFacts:
         rounds=(_round(newest),) if newest else (),
         next_why=_next_why(newest, members) if newest else "",
         last_call_at=_last_call_at(attempt, members) if attempt else None,
+        stall=_stall(attempt) if attempt else None,
     )
 
 
@@ -114,6 +115,13 @@ def _member(row: Member, attempt: Attempt, node: Node | None, now: datetime) -> 
         leaves_why=row.leaves_why,
         deaths=tuple(datetime.fromisoformat(at) for at in row.deaths),
     )
+
+
+def _stall(attempt: Attempt) -> StallFacts | None:
+    row = attempt.stalls.filter(ended_at=None).only("round", "began_at", "why", "acted").first()
+    if row is None:
+        return None
+    return StallFacts(round=row.round, began_at=row.began_at, why=row.why, acted=row.acted)
 
 
 def _round(row: Round) -> RoundFacts:

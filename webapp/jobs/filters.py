@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from django.db.models import QuerySet
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.lookups import Exact
 from ninja import Schema
 from pydantic import Field
 
@@ -22,6 +24,10 @@ class JobFilter(Schema):
     """Jobs that ever had that node."""
     mine: bool = False
     """Only those that the account that asks has launched."""
+    label: list[str] = Field(default_factory=list)
+    """``NAME:VALUE``, or ``NAME`` for any value. Of several, all."""
+    archived: bool = False
+    """Those that were archived, in place of those that were not."""
 
 
 def find_jobs(jobs: QuerySet[Job], which: JobFilter, account: Account, before: int | None) -> QuerySet[Job]:
@@ -35,9 +41,19 @@ def find_jobs(jobs: QuerySet[Job], which: JobFilter, account: Account, before: i
         jobs = jobs.filter(name__icontains=which.q)
     if which.node:
         jobs = jobs.filter(attempts__members__node=which.node).distinct()
+    for label in which.label:
+        jobs = _labelled(jobs, label)
+    jobs = jobs.filter(archived_at__isnull=not which.archived)
     if which.mine:
         jobs = jobs.filter(created_by=account)
     return (jobs if before is None else jobs.filter(pk__lt=before)).order_by("-id")
+
+
+def _labelled(jobs: QuerySet[Job], label: str) -> QuerySet[Job]:
+    name, has_value, value = label.partition(":")
+    if not has_value:
+        return jobs.filter(labels__has_key=name)
+    return jobs.filter(Exact(KeyTextTransform(name, "labels"), value))
 
 
 def _require_known(state: str) -> None:

@@ -15,6 +15,7 @@ from agents.wire.spec import nproc_on
 from webapp.events.models import Record
 from webapp.fleet.models import Node
 
+from .fault_rounds import killed_runners, planned_rounds
 from .goodput_parts import Part, goodput
 from .goodput_schemas import GoodputOut, GoodputPart
 from .goodput_turns import AttemptTimes, JobTimes, RoundTimes
@@ -64,8 +65,11 @@ def _has_gpus(job: Job, nodes: Sequence[Node]) -> bool:
 
 def times_of(job: Job, now: datetime, step: int | None = None) -> JobTimes:
     attempts, rounds = _attempts(job), _rounds(job)
-    planned = _planned(rounds)
-    times = {key: [_times(row, row.pk in planned) for row in rows] for key, rows in rounds.items()}
+    planned, stalled = _planned(rounds), _stalled(job, now)
+    times = {
+        key: [_times(row, row.pk in planned, stalled[key, row.number]) for row in rows]
+        for key, rows in rounds.items()
+    }
     if attempts and not JobState(job.state).is_terminal:
         newest = attempts[-1][0].id
         times[newest] = [*_still_going(times.get(newest, []), step), *_on_the_way(job, newest)]
@@ -99,13 +103,23 @@ def _rounds(job: Job) -> dict[str, list[Round]]:
     return found
 
 
-def _times(row: Round, is_planned: bool) -> RoundTimes:
+def _stalled(job: Job, now: datetime) -> dict[tuple[str, int], float]:
+    """Seconds by attempt and round."""
+    found: dict[tuple[str, int], float] = defaultdict(float)
+    for row in job.stalls.only("attempt_id", "round", "began_at", "ended_at"):
+        over_at = row.ended_at or job.ended_at or now
+        found[row.attempt_id, row.round] += max(0.0, (over_at - row.began_at).total_seconds())
+    return found
+
+
+def _times(row: Round, is_planned: bool, stalled_s: float) -> RoundTimes:
     return RoundTimes(
         formed_at=row.formed_at,
         world_size=row.world_size,
         is_planned=is_planned,
         resumed_step=row.resumed_step,
         last_step=row.last_step,
+        stalled_s=stalled_s,
         moments=_read_moments(row.moments),
     )
 
@@ -136,10 +150,12 @@ def _on_the_way(job: Job, attempt: str) -> list[RoundTimes]:
 
 
 def _planned(rounds: Mapping[str, Sequence[Round]]) -> set[int]:
-    """Rounds that began because of a signal sent by hand, another number of nodes, or a drain."""
+    """Rounds that began because of a fault by hand, another number of nodes, or a drain."""
     moves = [row for rows in rounds.values() for row in rows if row.cause == "membership"]
-    asked = _asked({row.attempt_id for row in moves}) if moves else {}
+    moved = {row.attempt_id for row in moves}
+    asked = _asked(moved) if moves else {}
     found = {row.pk for rows in rounds.values() for row in rows if _was_sent_by_hand(row)}
+    found |= planned_rounds(rounds, killed_runners(moved)) if moves else set()
     for attempt, told in asked.items():
         found |= {row.pk for before, row in pairwise(rounds[attempt]) if _was_asked(before, row, told)}
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import get_args
@@ -11,8 +11,7 @@ from .goodput_schemas import TimePart
 from .goodput_turns import JobTimes, RoundTimes, Stretch, stretches
 
 KINDS: tuple[TimePart, ...] = get_args(TimePart)
-NOT_MEASURED: frozenset[TimePart] = frozenset({"stalled"})
-OF_THE_ROUND: frozenset[TimePart] = frozenset({"training", "unknown"})
+OF_THE_ROUND: frozenset[TimePart] = frozenset({"training", "unknown", "stalled"})
 """What a round is for; anything else of it is the price of having begun it."""
 
 
@@ -59,11 +58,12 @@ class _Redone:
 
 
 def goodput(job: JobTimes) -> Goodput:
-    """``training`` is the time in which steps were made, less ``redone``: the steps that an earlier round had
-    made already, at the mean pace of the round that made them again."""
-    whole = stretches(job)
+    """``training`` is the time in which steps were made, less ``stalled``, when none came, and ``redone``:
+    the steps that an earlier round had made already, at the mean pace of the round that made them again."""
+    whole = list(_without_stalls(stretches(job)))
     redone = _redone([stretch for stretch in whole if stretch.turn.kind == "training"])
-    parts = _parts(_taken_out(whole, redone), redone.is_measured)
+    silent = _not_measured(job, redone)
+    parts = _parts(_taken_out(whole, redone), silent)
     wall_s = sum(stretch.seconds for stretch in whole)
     restarts = [row for attempt in job.attempts for _, row in pairwise(attempt.rounds)]
     told = Goodput(
@@ -76,6 +76,24 @@ def goodput(job: JobTimes) -> Goodput:
         redone_unknown=redone.unknown,
     )
     return replace(told, share=told.seconds("training") / wall_s) if job.reports_steps and wall_s else told
+
+
+def _without_stalls(whole: Sequence[Stretch]) -> Iterator[Stretch]:
+    """Each stretch in which a round ran as two: the time in which it came no further, and the rest."""
+    for stretch in whole:
+        row = stretch.turn.row
+        if stretch.turn.kind in OF_THE_ROUND and row is not None and row.stalled_s:
+            stalled_s = min(stretch.seconds, row.stalled_s)
+            yield Stretch(replace(stretch.turn, kind="stalled"), stalled_s)
+            stretch = Stretch(stretch.turn, stretch.seconds - stalled_s)
+        yield stretch
+
+
+def _not_measured(job: JobTimes, redone: _Redone) -> frozenset[TimePart]:
+    """Without steps only a rule about lines tells of a stall."""
+    is_watched = job.reports_steps or any(row.stalled_s for row in job.rounds)
+    silent: dict[TimePart, bool] = {"stalled": is_watched, "redone": redone.is_measured}
+    return frozenset(kind for kind, is_measured in silent.items() if not is_measured)
 
 
 def _redone(training: Sequence[Stretch]) -> _Redone:
@@ -111,8 +129,7 @@ def _taken_out(whole: Sequence[Stretch], redone: _Redone) -> list[Stretch]:
     return found
 
 
-def _parts(whole: Sequence[Stretch], is_redone_measured: bool) -> tuple[Part, ...]:
-    silent = NOT_MEASURED if is_redone_measured else NOT_MEASURED | {"redone"}
+def _parts(whole: Sequence[Stretch], silent: frozenset[TimePart]) -> tuple[Part, ...]:
     return tuple(_part(kind, [s for s in whole if s.turn.kind == kind], kind in silent) for kind in KINDS)
 
 

@@ -27,6 +27,8 @@ class RoundTimes:
     resumed_step: int | None = None
     last_step: int | None = None
     """How far it has come."""
+    stalled_s: float = 0.0
+    """How long its workers came no further. See ``stalls.py``."""
     moments: Mapping[str, datetime] = field(default_factory=dict)
     """Of the way into it, by name. See ``moments.py``."""
 

@@ -1,4 +1,4 @@
-"""Puts a queued job on nodes, and takes what is left of an attempt off them: rows and commands, nothing else.
+"""Begins an attempt on nodes, and takes what is left of one off them: rows and commands, nothing else.
 
 Two placers at once make one attempt: the job's row is locked, and (job, number) is unique.
 """
@@ -6,12 +6,11 @@ Two placers at once make one attempt: the job's row is locked, and (job, number)
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -19,36 +18,35 @@ from agents.wire.commands import StartRunner, StopRunner
 from agents.wire.lifecycle import JobState, Phase, RunnerState
 from agents.wire.spec import JobSpec, StartMessage, parse_nnodes
 from webapp.accounts.models import Account
-from webapp.database import take_turns
 from webapp.fleet.models import Command, Node, NodeState
 from webapp.fleet.outbox import OPEN, write_command
 from webapp.live.notify import job_changed
 
 from .folded import runner_of, state_to_dict
-from .meeting import endpoint_of, given_endpoint, is_hosted, local_address, say_taken, wanted_endpoint
+from .meeting import endpoint_of, given_endpoint, is_hosted, local_address, wanted_endpoint
 from .models import Attempt, Job, Member, Wanted
-from .placement import Need, NotPlaced, Placed, choose
-from .rooms import read_rooms
-from .specs import spec_of
+from .placement import Need
+from .specs import spec_of, wish_of
+from .wishes import Wish
 
 START_DEADLINE_S = 30.0
 TERMINAL = [state.value for state in JobState if state.is_terminal]
 
 
-def need_of(spec: JobSpec) -> Need:
+def need_of(spec: JobSpec, wish: Wish | None = None) -> Need:
     low, high = parse_nnodes(spec.nnodes)
     wanted = wanted_endpoint(spec)
     host = wanted.host if wanted else ""
     most = spec.nodes or high
     # Only beyond what a round takes in does a node stand by.
     spares = spec.spares if most == high and not is_fixed(spec) else 0
-    return Need(low=spec.nodes or low, high=most + spares, host=host, spec=spec)
+    return Need(low=spec.nodes or low, high=most + spares, host=host, spec=spec, wish=wish or Wish())
 
 
 def need_now(job: Job) -> Need:
     """What it was launched with, and what an operator has asked for since."""
     spec = spec_of(job)
-    return need_of(replace(spec, nodes=job.nodes_wanted or spec.nodes))
+    return need_of(replace(spec, nodes=job.nodes_wanted or spec.nodes), wish_of(job.placing))
 
 
 def need_again(job: Job) -> Need:
@@ -61,58 +59,36 @@ def is_fixed(spec: JobSpec) -> bool:
     return spec.standalone or spec.rdzv_backend == "static"
 
 
-@transaction.atomic
-def place(job: Job) -> bool:
-    """Give a queued job its next attempt if there is room; otherwise say on the job what is missing.
+def begin_attempt(job: Job, nodes: Sequence[str], slots: Mapping[str, int]) -> None:
+    """Make the next attempt of a job, whose row is locked, on those nodes; the first hosts the store.
 
-    True when an attempt was made, and the caller has the job's standing computed anew. The first start
-    command goes to the store's host alone, where there is one.
+    The first start command goes to the store's host alone, where there is one.
     """
-    locked = Job.objects.select_for_update().get(pk=job.pk)
-    if locked.state != JobState.QUEUED.value or locked.wanted != Wanted.RUN:
-        return False
-    if locked.not_before is not None and locked.not_before > timezone.now():
-        return False
-    if locked.attempts.filter(ended_at=None).exists():
-        return False
-    spec = spec_of(locked)
-    need = need_again(locked) if locked.attempts.exists() else need_now(locked)
-    # Of two that look for room at once, the second has to see what the first has taken.
-    take_turns("placing")
-    rooms = read_rooms()
-    answer = choose(rooms, need)
-    taken = say_taken(spec, rooms)
-    if taken or isinstance(answer, NotPlaced):
-        say_why_queued(locked, answer.why if isinstance(answer, NotPlaced) else f"Queued: {taken}.")
-        return False
-    slots = {room.node: need.on(room) for room in rooms}
-    attempt = _make_attempt(locked, spec, answer, slots)
+    spec = spec_of(job)
+    attempt = _make_attempt(job, spec, nodes, slots)
     if attempt.store_host:
         _start(attempt, spec, attempt.members.get(node=attempt.store_host))
     else:
         start_members(attempt)
-    Job.objects.filter(pk=locked.pk).update(version=F("version") + 1)
-    job_changed(locked.id)
-    return True
 
 
-def say_why_queued(job: Job, why: str) -> None:
-    changed = Job.objects.filter(pk=job.pk, state=JobState.QUEUED.value).exclude(state_reason=why)
+def say_why_queued(job_id: int, why: str) -> None:
+    changed = Job.objects.filter(pk=job_id, state=JobState.QUEUED.value).exclude(state_reason=why)
     if changed.update(state_reason=why, version=F("version") + 1):
-        job_changed(job.id)
+        job_changed(job_id)
 
 
-def _make_attempt(job: Job, spec: JobSpec, placed: Placed, slots: Mapping[str, int]) -> Attempt:
+def _make_attempt(job: Job, spec: JobSpec, nodes: Sequence[str], slots: Mapping[str, int]) -> Attempt:
     number = job.attempts.count() + 1
     attempt = Attempt.objects.create(
         id=f"j{job.id}-a{number}-{secrets.token_hex(4)}",
         job=job,
         number=number,
-        store_host=placed.nodes[0] if is_hosted(spec) else "",
+        store_host=nodes[0] if is_hosted(spec) else "",
         endpoint="" if is_hosted(spec) else given_endpoint(spec),
         created_at=timezone.now(),
     )
-    Member.objects.bulk_create(Member(attempt=attempt, node=node, slots=slots[node]) for node in placed.nodes)
+    Member.objects.bulk_create(Member(attempt=attempt, node=node, slots=slots[node]) for node in nodes)
     return attempt
 
 

@@ -11,7 +11,15 @@ from collections.abc import Iterable
 from django.db import connection
 
 from agents.wire.event import KeeperEvent, RunnerEvent
-from agents.wire.events import AnyEvent, CommandEnded, CommandReceived, RunnerSettled
+from agents.wire.events import (
+    AnyEvent,
+    CommandEnded,
+    CommandReceived,
+    EvidenceKept,
+    FaultBegun,
+    HookEnded,
+    RunnerSettled,
+)
 from webapp.fleet.outbox import find_commands
 
 from .models import Attempt, Job
@@ -31,9 +39,9 @@ def lock_jobs_of(events: Iterable[AnyEvent]) -> None:
     attempts, commands = set(), set()
     for event in events:
         match event:
-            case RunnerEvent() | KeeperEvent() | RunnerSettled():
+            case RunnerEvent() | KeeperEvent() | RunnerSettled() | EvidenceKept() | HookEnded():
                 attempts.add(event.attempt)
-            case CommandReceived() | CommandEnded():
+            case CommandReceived() | CommandEnded() | FaultBegun():
                 commands.add(event.command)
             case _:
                 pass

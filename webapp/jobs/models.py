@@ -37,6 +37,15 @@ class Job(models.Model):
     """Who asked for that number, and why, in words such as ``scaled down by anna: a look``."""
     not_before = models.DateTimeField(null=True)
     """When the next attempt may be placed, after one that ended for infrastructure's reasons."""
+    priority = models.SmallIntegerField(default=0)
+    """A point is worth six minutes of waiting. See ``queue.py``."""
+    placing = models.JSONField(default=dict)
+    """On which nodes it may run, and what its checks said: ``placing_schemas.PlacingOut``."""
+    labels = models.JSONField(default=dict)
+    """What people find it by, such as ``{"team": "vision"}``."""
+    notes = models.TextField(blank=True)
+    archived_at = models.DateTimeField(null=True, db_index=True)
+    """Since when lists leave it out. None: they have it."""
 
     class Meta:
         ordering = ["-id"]
@@ -180,6 +189,42 @@ class ProgressPoint(models.Model):
         ordering = ["slot"]
 
 
+class MetricSlot(models.Model):
+    """What all ranks of a round reported within a stretch of time, as bands. See ``metric_fold.py``."""
+
+    attempt = models.ForeignKey(
+        Attempt, on_delete=models.CASCADE, related_name="metric_slots", db_index=False
+    )  # the constraint begins with it
+    round = models.PositiveIntegerField()
+    level = models.PositiveSmallIntegerField()
+    """How long the stretch is: see ``bands.LEVELS_S``."""
+    slot = models.PositiveBigIntegerField()
+    """Which stretch of that length since the epoch, by the node's clock."""
+    reports = models.PositiveBigIntegerField()
+    seconds = models.FloatField()
+    """Over all ``reports``, how long after the stretch began they came: their sum."""
+    bands = models.JSONField(default=dict)
+    """By the metric's name ``[count, sum, min, max, rank of the min, rank of the max]``."""
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["attempt", "level", "slot", "round"], name="metric_slot_once")
+        ]
+        ordering = ["slot", "round"]
+
+
+class MetricName(models.Model):
+    """A metric that the job has reported. Of too many, only the first are kept."""
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="metric_names")
+    name = models.CharField(max_length=100)
+    is_kept = models.BooleanField(default=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["job", "name"], name="metric_name_once")]
+        ordering = ["id"]
+
+
 class PhaseSpan(models.Model):
     """A stretch of a node's lane in the timeline: one phase, from when to when."""
 
@@ -206,3 +251,125 @@ class Sentence(models.Model):
     class Meta:
         indexes = [models.Index(fields=["job", "-id"], name="sentence_job")]
         ordering = ["-id"]
+
+
+class Fault(models.Model):
+    """What was forecast of a fault that somebody asked for. Its command and the rounds tell the rest."""
+
+    command = models.OneToOneField(
+        "fleet.Command", on_delete=models.CASCADE, primary_key=True, related_name="fault"
+    )
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="faults")
+    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="faults")
+    round = models.PositiveIntegerField()
+    """The newest round when it was asked for."""
+    forecast = models.JSONField()
+    """``fault_schemas.FaultForecast`` as it was shown."""
+    begun_at = models.DateTimeField(null=True)
+    """When its node said that it has taken hold. None: not yet, or it is a kill, which is over at once."""
+    begun_says = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["-command__created_at"]
+
+
+class EvidencePart(models.Model):
+    """What a node keeps of a round that failed. The part itself stays on the node until somebody wants it."""
+
+    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="evidence")
+    node = models.CharField(max_length=100)
+    round = models.PositiveIntegerField()
+    size_bytes = models.PositiveBigIntegerField()
+    cause = models.TextField(blank=True)
+    """Why the round ended, as far as that node knows."""
+    ranks = models.JSONField(default=list)
+    stacks = models.JSONField(default=list)
+    """Ranks whose stacks were taken before they were ended."""
+    missing = models.JSONField(default=list)
+    kept_at = models.DateTimeField()
+    is_dropped = models.BooleanField(default=False)
+    """It has made room for that of newer rounds."""
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["attempt", "node", "round"], name="evidence_once")]
+        ordering = ["attempt", "round", "node"]
+
+
+class HookRun(models.Model):
+    """A command of the job's ``on_failure`` or ``on_end`` that is over on one node."""
+
+    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="hook_runs")
+    node = models.CharField(max_length=100)
+    incarnation = models.PositiveIntegerField()
+    hook = models.CharField(max_length=16)
+    round = models.PositiveIntegerField()
+    index = models.PositiveIntegerField()
+    outcome = models.CharField(max_length=16)
+    exit_code = models.IntegerField(null=True)
+    took_s = models.FloatField()
+    said = models.TextField(blank=True)
+    output = models.TextField(blank=True)
+    """The end of what it wrote."""
+    output_bytes = models.PositiveBigIntegerField()
+    ended_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["attempt", "node", "incarnation", "hook", "round", "index"], name="hook_once"
+            )
+        ]
+        ordering = ["attempt", "round", "hook", "node", "index"]
+
+
+class Stall(models.Model):
+    """A time in which workers ran and came no further. See ``stall_watch.py``."""
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="stalls")
+    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="stalls")
+    round = models.PositiveIntegerField()
+    rank = models.PositiveIntegerField(null=True)
+    """The one that is behind. None: none stands out."""
+    node = models.CharField(max_length=100, blank=True)
+    began_at = models.DateTimeField()
+    """When the last sign of progress came."""
+    noticed_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, db_index=True)
+    """When it was seen to go on, or its round was over."""
+    why = models.TextField()
+    """Who is behind and how that is known, in words."""
+    acted = models.TextField(blank=True)
+    """What was done about it by the job's policy, as a sentence."""
+    command = models.CharField(max_length=40, blank=True)
+    """Id of the command that ended a worker for it."""
+    asked = models.JSONField(default=dict)
+    """Questions for stacks that are not answered yet: their ids by node."""
+    stacks = models.JSONField(default=list)
+    """How its ranks stood when it was noticed. See ``stacks.py``."""
+
+    class Meta:
+        ordering = ["-id"]
+
+
+class ShippedLog(models.Model):
+    """What the log store has of one stream. See ``log_shipping.py``."""
+
+    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="shipped_logs")
+    round = models.PositiveIntegerField()
+    rank = models.PositiveIntegerField()
+    stream = models.CharField(max_length=6)
+    node = models.CharField(max_length=100)
+    first = models.PositiveBigIntegerField(default=0)
+    """The offset of its first byte: what was before had been dropped."""
+    end = models.PositiveBigIntegerField(default=0)
+    """The offset behind its last byte so far."""
+    state = models.CharField(max_length=8, default="shipping")
+    """``shipping``, ``complete``, ``partial``: the node has lost the rest, ``none``: nothing was written."""
+    next_try_at = models.DateTimeField()
+    tries = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["attempt", "round", "rank", "stream"], name="shipped_once"),
+        ]
+        indexes = [models.Index(fields=["state", "next_try_at"], name="shipped_due")]

@@ -65,9 +65,10 @@ class MomentsBook:
                     self._note_of_node(event.attempt, event.node, number, name, at)
 
     def take_kill(self, command: Command, event: CommandEnded) -> None:
-        """A worker was sent a signal: the node says when. By then the next round may have been formed."""
+        """A worker was sent a signal by hand: the node says when. By then the next round may be there."""
         sent_at = event.evidence.get("sent_at")
-        if not isinstance(sent_at, (int, float)):
+        # What Regroup itself kills by a job's policy is nobody's plan.
+        if command.by_id is None or not isinstance(sent_at, (int, float)):
             return
         following = int(command.body["round"]) + 1
         is_there = self._row(command.attempt, command.node, following) is not None

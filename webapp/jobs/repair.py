@@ -15,7 +15,6 @@ from django.utils import timezone
 from agents.wire.commands import LeaveRunner
 from agents.wire.endpoint import parse_endpoint
 from agents.wire.lifecycle import JobState, Phase, RunnerState
-from agents.wire.spec import JobSpec
 from webapp.database import take_turns
 from webapp.fleet.models import Command, CommandState
 from webapp.fleet.outbox import OPEN, write_command
@@ -23,13 +22,13 @@ from webapp.live.notify import nodes_changed
 
 from .facts import current_attempt, facts_of
 from .folded import state_to_dict
-from .launch import find_started, grace_of, need_of, settle_unstarted, start_members
+from .in_line import Growth, read_growth
+from .launch import find_started, grace_of, need_now, settle_unstarted, start_members
 from .models import Attempt, Job, Member, Wanted
-from .needs import Add, LetGo, Replace, StartAgain, Step, TellToLeave, decide, may_return
-from .placement import LOOPBACK, Room, find_fitting
+from .needs import Add, LetGo, Replace, StartAgain, Step, TellToLeave, decide, may_return, taking_part
+from .placement import LOOPBACK, Need, Room, find_fitting
 from .rooms import read_rooms
 from .situation import JobFacts, MemberFacts
-from .specs import spec_of
 
 RETURN_S = 24 * 3600.0
 """How long a node that is not heard may take to come back and still hear that it is to leave."""
@@ -41,7 +40,7 @@ def keep_at_strength(job: Job, facts: JobFacts) -> tuple[JobFacts, bool]:
     attempt = current_attempt(job)
     if attempt is None or JobState(job.state).is_terminal or job.wanted != Wanted.RUN:
         return facts, False
-    repair = _Repair(attempt, spec_of(job), facts)
+    repair = _Repair(attempt, facts)
     for _ in range(3):
         # What a step leaves to be done, such as telling the node that was let go, is decided anew.
         if not repair.take(decide(repair.facts)):
@@ -53,11 +52,11 @@ def keep_at_strength(job: Job, facts: JobFacts) -> tuple[JobFacts, bool]:
 @dataclass
 class _Repair:
     attempt: Attempt
-    spec: JobSpec
     facts: JobFacts
     has_no_room: bool = False
     has_acted: bool = False
     _rooms: list[Room] | None = field(default=None)
+    _growth: Growth | None = field(default=None)
 
     def take(self, steps: Sequence[Step]) -> bool:
         """Whether any of them changed something. Nobody is told to leave before it is clear who comes."""
@@ -79,7 +78,7 @@ class _Repair:
             case Replace(node):
                 return self._replace(node)
             case Add():
-                return not self._must_queue() and self._add() is not None
+                return self._add(grows=self._is_growth()) is not None
             case LetGo(node, why):
                 return self._let_go(node, why)
             case TellToLeave(node):
@@ -116,16 +115,17 @@ class _Repair:
         )
 
     def _replace(self, node: str) -> bool:
-        came = self._add()
+        came = self._add(grows=False)
         return came is not None and self._let_go(node, f"{came} takes its place")
 
-    def _add(self) -> str | None:
-        """One node more, where there is room; gives its name."""
-        room = self._next_room()
+    def _add(self, grows: bool) -> str | None:
+        """One node more, where there is room; gives its name. What grows takes nothing from the queue."""
+        need = need_now(self.attempt.job)
+        room = self._next_room(need, grows)
         if room is None:
             self.has_no_room = True
             return None
-        slots = need_of(self.spec).on(room)
+        slots = need.on(room)
         before = next((m for m in self.facts.members if m.node == room.node), None)
         if before is None:
             Member.objects.create(attempt=self.attempt, node=room.node, slots=slots)
@@ -133,24 +133,34 @@ class _Repair:
             return None
         return room.node
 
-    def _must_queue(self) -> bool:
-        """A job that takes what is free takes nothing from one that waits for it."""
-        if not self.facts.takes_what_is_free:
-            return False
-        return Job.objects.filter(state=JobState.QUEUED.value, wanted=Wanted.RUN).exists()
+    def _is_growth(self) -> bool:
+        """Whether it can do without: it has what it needs, and nobody has asked for a number of nodes."""
+        return self.facts.takes_what_is_free and len(taking_part(self.facts)) >= self.facts.min_nodes
 
-    def _next_room(self) -> Room | None:
+    def _next_room(self, need: Need, grows: bool) -> Room | None:
         if self._rooms is None:
-            self._rooms = self._find_rooms()
-        return self._rooms.pop(0) if self._rooms else None
+            self._rooms = self._find_rooms(need)
+        growth = self._read_growth(grows) if self._rooms else None
+        found = next((r for r in self._rooms if growth is None or growth.allows(r.node, need.on(r))), None)
+        if found is not None:
+            self._rooms.remove(found)
+            if growth is not None:
+                growth.take(need.on(found))
+        return found
 
-    def _find_rooms(self) -> list[Room]:
+    def _read_growth(self, grows: bool) -> Growth | None:
+        """None: it may take what it finds."""
+        if grows and self._growth is None:
+            self._growth = read_growth(self.attempt.job)
+        return self._growth if grows else None
+
+    def _find_rooms(self, need: Need) -> list[Room]:
         """Nodes that have not been in the attempt come first, then those that may come back to it."""
         # Of two that look for room at once, the second has to see what the first has taken.
         take_turns("placing")
         rooms, now = self._in_reach(read_rooms()), timezone.now()
         known = {member.node: member for member in self.facts.members}
-        fitting = find_fitting(rooms, need_of(self.spec))
+        fitting = find_fitting(rooms, need)
         back = [room for room in fitting if room.node in known and may_return(known[room.node], now)]
         return [room for room in fitting if room.node not in known] + back
 

@@ -15,22 +15,20 @@ from webapp.fleet.schemas import NodeJob
 from .models import Member
 from .placement import Room
 
+NEEDED = ("name", "slots", "facts", "last_heard_at", "draining_since", "set_aside_at")
+"""What is read of each node."""
+
 
 def jobs_on(nodes: Iterable[str] | None = None) -> dict[str, list[NodeJob]]:
     """What holds slots on each node: members that the node has not settled yet. None asks for all nodes."""
-    members = (
-        Member.objects.filter(settled_at=None).select_related("attempt__job").order_by("attempt__job_id")
-    )
+    members = Member.objects.filter(settled_at=None).order_by("attempt__job_id")
     if nodes is not None:
         members = members.filter(node__in=list(nodes))
     found: dict[str, list[NodeJob]] = defaultdict(list)
-    for member in members:
-        job = member.attempt.job
-        found[member.node].append(
-            NodeJob(
-                job=job.id, name=job.name, attempt=member.attempt_id, slots=member.slots, phase=member.phase
-            )
-        )
+    # Values, not rows: a job's spec may be large, and every node that it has would bring it along.
+    wanted = ("node", "slots", "phase", "attempt_id", "attempt__job_id", "attempt__job__name")
+    for node, slots, phase, attempt, job, name in members.values_list(*wanted):
+        found[node].append(NodeJob(job=job, name=name, attempt=attempt, slots=slots, phase=phase))
     return found
 
 
@@ -39,12 +37,13 @@ def read_rooms() -> list[Room]:
     jobs, now = jobs_on(), timezone.now()
     return [
         _room(node, jobs.get(node.name, []), state_after(silence_of(node, now)))
-        for node in Node.objects.all()
+        for node in Node.objects.only(*NEEDED)
     ]
 
 
 def _room(node: Node, jobs: list[NodeJob], state: NodeState) -> Room:
     host = str(node.facts.get("host", ""))
+    gpus = node.facts.get("gpus", ())
     return Room(
         node=node.name,
         slots=node.slots,
@@ -55,7 +54,10 @@ def _room(node: Node, jobs: list[NodeJob], state: NodeState) -> Room:
         machine=str(node.facts.get("boot_id") or host or node.name),
         closed=_why_closed(node),
         cpus=int(node.facts.get("cpus", 0)),
-        gpus=len(node.facts.get("gpus", ())),
+        gpus=len(gpus),
+        gpu_models=tuple(str(gpu.get("name", "")) for gpu in gpus),
+        labels=node.facts.get("labels") or {},
+        is_lost=state is NodeState.LOST,
     )
 
 

@@ -54,8 +54,10 @@ def failure_words(attempt_id: str, round_number: int, charged: str = "") -> str:
 def by_hand(worker: Worker) -> str:
     """Who killed that very process by the button, and with what reason."""
     command = kill_of(worker)
-    if command is None:
-        return ""
+    return "" if command is None else _say_by(command)
+
+
+def _say_by(command: Command) -> str:
     who = command.by.username if command.by else "Regroup"
     return f" by {who} ({command.why.rstrip('.')})" if command.why else f" by {who}"
 
@@ -87,7 +89,8 @@ def _membership_words(row: Round) -> str:
     again = [node for node in row.nodes if has_died_since(members.get(node), before.formed_at)]
     came = [node for node in row.nodes if node not in before.nodes and node not in again]
     parts = [_gone(node, members.get(node), row.absent.get(node, ""), before.formed_at) for node in left]
-    parts += [_again(node) for node in again] + ([f"{listed(came)} joined"] if came else [])
+    parts += [_again(node, members[node], before.formed_at) for node in again]
+    parts += [f"{listed(came)} joined"] if came else []
     return _begin(listed(parts)) or f"The same {count(len(row.nodes), 'node')} formed anew"
 
 
@@ -118,8 +121,16 @@ def has_died_since(member: Member | None, formed_at: datetime) -> bool:
     return bool(deaths) and datetime.fromisoformat(deaths[-1]) >= formed_at
 
 
-def _again(node: str) -> str:
-    return f"the runner on {node} died and has been started again"
+def _again(node: str, member: Member, since: datetime) -> str:
+    return f"the runner on {node} died{_killed_by(member, since)} and has been started again"
+
+
+def _killed_by(member: Member, since: datetime) -> str:
+    """Who killed the node's runner by the button since then, and with what reason."""
+    killed = Command.objects.filter(kind="kill_runner", attempt=member.attempt_id, node=member.node)
+    killed = killed.filter(created_at__gte=since).exclude(state__in=("refused", "undelivered"))
+    command = killed.select_related("by").order_by("-created_at").first()
+    return "" if command is None else f", killed{_say_by(command)}"
 
 
 def _gone(node: str, member: Member | None, absent: str, since: datetime) -> str:
@@ -128,9 +139,9 @@ def _gone(node: str, member: Member | None, absent: str, since: datetime) -> str
         return f"{node} left"
     runner = runner_of(member)
     if runner.died and runner.reason:
-        return _inside(runner.reason)
+        return _inside(runner.reason) + _killed_by(member, since)
     if has_died_since(member, since):
-        return f"the runner on {node} died"
+        return f"the runner on {node} died{_killed_by(member, since)}"
     if member.leaves_why and "lapsed" not in absent:
         return f"{node} left ({member.leaves_why.rstrip('.')})"
     if runner.has_left:

@@ -13,6 +13,9 @@ from agents.wire.spec import JobSpec
 from agents.wire.torchrun import REFUSED, SIGNALS
 
 from .goodput_schemas import GoodputOut
+from .label_schemas import LabelsIn
+from .placing_schemas import PlacingIn, PlacingOut
+from .stall_schemas import StallOut
 from .troubles_schemas import TroubleOut
 
 StateWord = Literal[
@@ -76,6 +79,18 @@ class SpecIn(Schema):
     duplicate_stderr_filters: list[str] = Field(default_factory=list)
     virtual_local_rank: bool = False
     numa_binding: str | None = None
+    log_max_bytes: int = 1 << 30
+    log_metrics: list[str] = Field(default_factory=list)
+    stall_after_s: float | None = None
+    stall_log_regex: str = ""
+    stall_log_start_s: float = JobSpec().stall_log_start_s
+    stall_log_every_s: float | None = None
+    on_stall: str = "notify"
+    stall_restarts_per_hour: int = 2
+    evidence: str = "fast"
+    on_failure: list[str] = Field(default_factory=list)
+    on_end: list[str] = Field(default_factory=list)
+    hook_timeout_s: float = JobSpec().hook_timeout_s
 
     @model_validator(mode="wrap")
     @classmethod
@@ -85,6 +100,12 @@ class SpecIn(Schema):
         if refused:
             raise ValidationError.from_exception_data(cls.__name__, [_refusal(name) for name in refused])
         return read(values)
+
+    @field_validator("on_failure", "on_end", mode="before")
+    @classmethod
+    def _read_commands(cls, value: Any) -> Any:
+        """One command need not be written as a list."""
+        return [value] if isinstance(value, str) else value
 
     @field_validator("nproc_per_node")
     @classmethod
@@ -97,8 +118,10 @@ def _refusal(name: str) -> InitErrorDetails:
     return InitErrorDetails(type=error, loc=(name,), input=None)
 
 
-class JobIn(SpecIn):
+class JobIn(PlacingIn, LabelsIn, SpecIn):
     name: str = ""
+    copy_of: int | None = None
+    """The job whose masked values are meant by those that stand masked here."""
 
 
 class StopIn(Schema):
@@ -111,22 +134,6 @@ class ScaleIn(Schema):
     nodes: int
     """How many nodes the job shall have, within its ``nnodes``."""
     reason: str = ""
-
-
-class SeenWorker(Schema):
-    """What the person saw when they clicked."""
-
-    round: int
-    pid: int
-    attempt: str | None = None
-
-
-class FaultIn(Schema):
-    kind: Literal["kill_worker"]
-    rank: int
-    signal: str = "SIGKILL"
-    reason: str = ""
-    if_: SeenWorker | None = Field(default=None, alias="if")
 
 
 class NodesOut(Schema):
@@ -304,6 +311,9 @@ class JobSummary(Schema):
     created_by: str
     created_at: datetime
     ended_at: datetime | None
+    labels: dict[str, str]
+    archived_at: datetime | None
+    """Since when lists leave it out. None: they have it."""
     version: int
 
 
@@ -321,6 +331,8 @@ class JobOut(JobSummary):
     """Steps in all, where the script says so."""
     metrics: dict[str, float]
     steps_per_s: float | None
+    time_left_s: float | None
+    """By the pace of the last minutes of training in this attempt. None: not known, or it is over."""
     last_output_at: datetime | None
     checkpoint_step: int | None
     resumed_step: int | None
@@ -330,7 +342,11 @@ class JobOut(JobSummary):
     failure: FailureOut | None
     past: list[Sentence]
     """Earlier state sentences, newest first."""
+    stall: StallOut | None
+    """That has been noticed and is not over."""
+    notes: str
     scaling: ScalingOut
+    placing: PlacingOut
     relaunches: RelaunchesOut
     attempts: list[AttemptOut]
     """All of them, the newest first. What else is told here is of the newest."""
@@ -349,23 +365,3 @@ class JobOut(JobSummary):
 class JobPage(Schema):
     items: list[JobSummary]
     next: str | None
-
-
-class LogLineOut(Schema):
-    offset: int
-    text: str
-
-
-class LogPage(Schema):
-    items: list[LogLineOut]
-    next: str | None
-    """Give it as ``after`` for the lines that follow."""
-    previous: str | None
-    """Give it as ``before`` for the lines that precede. None: this is the beginning."""
-    node: str
-    attempt: int
-    round: int
-    rank: int
-    stream: Literal["stdout", "stderr"]
-    problem: str | None
-    """Why there are no lines, in words: the node is not heard, the file is not there yet."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from django.db import transaction
@@ -17,14 +18,17 @@ from webapp.errors import Problem, refuse_field
 from webapp.fleet.models import Node
 from webapp.live.notify import job_changed
 
+from .again import fill_masked
 from .apply import restand
 from .launch import stop_others
 from .locks import lock_jobs
 from .meeting import say_taken, wanted_endpoint
 from .models import Attempt, Job, Wanted
+from .placeable import require_placeable
 from .placement import can_host
+from .placing_schemas import PlacingIn
 from .rooms import read_rooms
-from .schemas import JobIn
+from .schemas import JobIn, SpecIn
 from .stop import force_end, is_forced
 from .tasks import place_queued
 
@@ -34,18 +38,26 @@ NAME_LENGTH = 100
 
 
 @transaction.atomic
-def create_job(account: Account, data: JobIn) -> Job:
+def create_job(account: Account, data: JobIn, checks_said: Sequence[str] = ()) -> Job:
     """Write the job as queued; placing follows at once in the background.
+
+    ``checks_said``: what checks before the launch found, where it goes ahead all the same.
 
     Raises:
         Problem: 422 naming the field, for a spec that can never run here.
     """
-    spec = _read_spec(data)
+    data = fill_masked(account, data)
+    spec = read_spec(account, data)
     low, high = parse_nnodes(spec.nnodes)
     now = timezone.now()
     job = Job.objects.create(
         name=data.name.strip() or _default_name(spec),
-        spec=data.dict(exclude={"name"}),
+        spec=data.dict(include=set(SpecIn.model_fields)),
+        labels=data.labels,
+        notes=data.notes,
+        priority=data.priority,
+        placing=data.dict(include=set(PlacingIn.model_fields) - {"priority"})
+        | {"checks_said": list(checks_said)},
         min_nodes=low,
         max_nodes=high,
         state=JobState.QUEUED.value,
@@ -59,12 +71,15 @@ def create_job(account: Account, data: JobIn) -> Job:
     return job
 
 
-def _read_spec(data: JobIn) -> JobSpec:
+def read_spec(account: Account, data: JobIn) -> JobSpec:
+    """Raises:
+    Problem: 422 naming the field, for a spec that can never run here.
+    """
     if len(data.name.strip()) > NAME_LENGTH:
         raise refuse_field(
             "name", f"The name is longer than {NAME_LENGTH} characters.", "Write a shorter one."
         )
-    fields = data.dict(exclude={"name"})
+    fields = data.dict(include=set(SpecIn.model_fields))
     spec = JobSpec(**{**fields, **{name: tuple(fields[name]) for name in LISTS}})
     try:
         check_spec(spec)
@@ -72,12 +87,14 @@ def _read_spec(data: JobIn) -> JobSpec:
         raise refuse_field(error.where, str(error)) from error
     _require_owner(spec)
     _require_possible(spec)
+    require_placeable(account, data, spec)
     return spec
 
 
 def _require_owner(spec: JobSpec) -> None:
     """A store that no node could host would leave the job queued for ever."""
-    wanted, rooms = wanted_endpoint(spec), read_rooms()
+    wanted = wanted_endpoint(spec)
+    rooms = read_rooms() if wanted else []
     if wanted is None or not rooms:
         return
     if not any(can_host(room, wanted.host) for room in rooms):

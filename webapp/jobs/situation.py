@@ -76,6 +76,16 @@ class RoundFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StallFacts:
+    round: int
+    began_at: datetime
+    why: str
+    """Who is behind, and how that is known."""
+    acted: str = ""
+    """What is done about it, as a sentence."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class JobFacts:
     queue_reason: str = ""
     wants_stop: bool = False
@@ -107,6 +117,8 @@ class JobFacts:
     """Why the coming round begins, as far as it is known."""
     last_call_at: datetime | None = None
     """When the nodes in the rendezvous wait no longer for others. None: too few are in, or not known."""
+    stall: StallFacts | None = None
+    """That has been noticed and is not over."""
 
     @property
     def newest(self) -> RoundFacts | None:

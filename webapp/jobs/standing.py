@@ -15,6 +15,7 @@ from .situation import (
     JobFacts,
     MemberFacts,
     RoundFacts,
+    StallFacts,
     all_ranks_ended_well,
     comes_back,
     died_too_often,
@@ -227,6 +228,8 @@ def _alive(facts: JobFacts) -> Standing:
     done = [m.node for m in training if m.runner.phase is Phase.FINISHING]
     if done:
         return _finishing(facts, done)
+    if facts.stall is not None and facts.stall.round == newest.number:
+        return _stalled(facts.stall)
     return _up(training, newest)
 
 
@@ -334,6 +337,11 @@ def _finishing(facts: JobFacts, done: Sequence[str]) -> Standing:
     train = "trains" if len(others) == 1 else "train"
     says = f"{are(done)} done; {waits} for {listed(others)}, which still {train}."
     return Standing(JobState.FINISHING, says)
+
+
+def _stalled(stall: StallFacts) -> Standing:
+    acted = f" {stall.acted}" if stall.acted else ""
+    return Standing(JobState.STALLED, f"Stalled since {clock(stall.began_at)}: {stall.why}.{acted}")
 
 
 def _up(training: Sequence[MemberFacts], newest: RoundFacts) -> Standing:

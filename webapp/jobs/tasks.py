@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import wraps
 
@@ -27,11 +27,15 @@ from webapp.redis import say_alive
 from .apply import restand, restand_or_log, start_did_not_happen
 from .drain import carry_on as carry_on_draining
 from .facts import facts_of
-from .launch import TERMINAL, place, stop_others
+from .launch import TERMINAL, stop_others
 from .locks import lock_jobs
+from .log_shipping import ship_some
+from .metric_thinning import thin_once
 from .models import Attempt, Job, Member, Wanted
-from .relaunch import is_held_back
+from .placing import find_placeable, place
+from .samples import Samples, read_samples
 from .situation import why_end_the_rest
+from .stall_watch import end_left_behind
 
 log = logging.getLogger("regroup.jobs")
 
@@ -55,16 +59,15 @@ def repeated(task: Callable[[], int]) -> Callable[[], int]:
 @app.task(name="regroup.place_queued")
 @repeated
 def place_queued() -> int:
-    """Look at every queued job once, oldest first; gives how many were placed."""
-    queued = Job.objects.filter(state=JobState.QUEUED.value, wanted=Wanted.RUN).order_by("id")
-    return sum(_place_one(job) for job in queued if not is_held_back(job))
+    """Look at the whole queue once; gives how many were placed."""
+    return sum(_place_one(job_id) for job_id in find_placeable())
 
 
-def _place_one(job: Job) -> bool:
+def _place_one(job_id: int) -> bool:
     with transaction.atomic():
-        placed = place(job)
+        placed = place(job_id)
         if placed:
-            restand(job.id)
+            restand(job_id)
     return placed
 
 
@@ -79,10 +82,18 @@ def reconcile() -> int:
         say_alive(streams.CELERY)
     ended = sum(_end_attempt(attempt) for attempt in _unwanted())
     carry_on_draining()
-    for job in _running():
-        # What no record tells: a node that stays silent, one that has got room.
-        restand_or_log(job.pk, is_news=False)
+    end_left_behind()
+    running = list(_running())
+    samples = _read_samples(running)
+    for job in running:
+        # What no record tells: a node that stays silent, one that has got room, workers that stand still.
+        restand_or_log(job.pk, is_news=False, samples=samples)
     return ended
+
+
+def _read_samples(jobs: Sequence[Job]) -> Samples:
+    live = Member.objects.filter(attempt__job__in=jobs, attempt__ended_at=None, settled_at=None)
+    return read_samples(live.values_list("node", flat=True))
 
 
 def _running() -> QuerySet[Job]:
@@ -114,6 +125,13 @@ def _end_attempt(attempt: Attempt) -> int:
     return 0 if why is None else stop_others(attempt, why)
 
 
+@app.task(name="regroup.thin_metrics")
+@repeated
+def thin_metrics() -> int:
+    """Remove short stretches of metrics that are old; gives how many. What is left is for the next time."""
+    return thin_once()
+
+
 @app.task(name="regroup.expire_commands")
 @repeated
 def expire_commands() -> int:
@@ -143,3 +161,13 @@ def _tell_job(command: Command) -> None:
         start_did_not_happen(command)
     elif command.job is not None:
         restand(command.job)
+
+
+@app.task(name="regroup.ship_logs")
+@repeated
+def ship_logs() -> int:
+    """Bring a little more of the logs of ended workers into the log store; gives how many pieces."""
+    try:
+        return ship_some()
+    except redis.RedisError:
+        return 0

@@ -12,10 +12,11 @@ from django.utils import timezone
 from agents.wire.lifecycle import JobState
 from webapp.events.models import Record
 from webapp.events.sentences import says
-from webapp.fleet.models import Command
 
 from .causes import Causes
+from .fault_marks import fault_marks
 from .models import Attempt, Job, PhaseSpan, Round, Worker
+from .stall_marks import stall_marks
 from .timeline_schemas import CauseWord, LaneOut, MarkOut, MarkWord, PhaseWord, RoundOut, SpanOut, TimelineOut
 from .waterfall import phases, read_moments, recovery_s, typical, unaccounted_s
 from .words import ended
@@ -33,8 +34,9 @@ def timeline_out(job: Job, attempt: int | None = None) -> TimelineOut:
     causes = Causes(rounds)
     marks = [
         *_failures(attempts),
-        *_kills(attempts),
+        *fault_marks(attempts),
         *_checkpoints(attempts),
+        *stall_marks(job, attempt),
         *_membership(rounds),
         *_end(job),
     ]
@@ -103,26 +105,6 @@ def _failures(attempts: Attempts) -> list[MarkOut]:
         )
         for worker in failed
     ]
-
-
-def _kills(attempts: Attempts) -> list[MarkOut]:
-    asked = Command.objects.filter(kind="kill_worker", attempt__in=attempts.values("id")).select_related("by")
-    return [_kill(command) for command in asked.exclude(state__in=("refused", "undelivered"))]
-
-
-def _kill(command: Command) -> MarkOut:
-    who = command.by.username if command.by else "Regroup"
-    why = f": {command.why.rstrip('.')}" if command.why else ""
-    asked = command.body
-    return MarkOut(
-        kind="kill",
-        at=command.created_at,
-        node=command.node,
-        rank=asked["rank"],
-        round=asked["round"],
-        says=f"{who} sent {asked['signal']} to rank {asked['rank']} (pid {asked['pid']}){why}.",
-        by=who,
-    )
 
 
 def _checkpoints(attempts: Attempts) -> list[MarkOut]:

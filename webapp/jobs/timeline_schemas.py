@@ -54,7 +54,7 @@ workers of the round before were gone. joining: until all nodes that are in the 
 until it was formed. start: until the processes were there. script: until they called init_process_group.
 process_group: until that returned. checkpoint: until they said that they resume. first_step: until they
 reported a step. pace: until steps took no longer than before."""
-MarkWord = Literal["failure", "kill", "checkpoint", "join", "leave", "resumed", "ended"]
+MarkWord = Literal["failure", "stall", "kill", "fault", "checkpoint", "join", "leave", "resumed", "ended"]
 PhaseWord = Literal["launching", "idle", "rendezvous", "formed", "starting", "up", "restarting", "finishing"]
 
 

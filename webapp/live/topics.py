@@ -51,7 +51,8 @@ def read_topic(topic: str) -> tuple[int | None, Json]:
 
 
 def _jobs() -> Json:
-    found = list(Job.objects.select_related("created_by").order_by("-id")[: LIMIT + 1])
+    listed = Job.objects.filter(archived_at=None)
+    found = list(listed.select_related("created_by").order_by("-id")[: LIMIT + 1])
     items = [_plain(summary) for summary in job_summaries(found[:LIMIT])]
     return {"items": items, "next": str(found[LIMIT - 1].id) if len(found) > LIMIT else None}
 

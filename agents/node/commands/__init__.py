@@ -8,9 +8,32 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from ...wire.commands import AnyCommand, KillWorker, LeaveRunner, StartRunner, StopRunner
+from ...wire.commands import (
+    AnyCommand,
+    CutNode,
+    FreezeWorker,
+    KillAgent,
+    KillRunner,
+    KillWorker,
+    LeaveRunner,
+    SlowWorker,
+    StartRunner,
+    StopFaults,
+    StopRunner,
+)
 from ..outcome import Done
-from . import kill_worker, leave_runner, start_runner, stop_runner
+from . import (
+    cut_node,
+    freeze_worker,
+    kill_agent,
+    kill_runner,
+    kill_worker,
+    leave_runner,
+    slow_worker,
+    start_runner,
+    stop_faults,
+    stop_runner,
+)
 from .node import Node
 
 __all__ = ["Node", "carry_out"]
@@ -31,5 +54,17 @@ def carry_out(command: AnyCommand, node: Node, is_resumed: bool) -> Done:
             return leave_runner.carry_out(command, node)
         case KillWorker():
             return kill_worker.carry_out(command, node, is_resumed)
+        case FreezeWorker():
+            return freeze_worker.carry_out(command, node, is_resumed)
+        case SlowWorker():
+            return slow_worker.carry_out(command, node, is_resumed)
+        case KillRunner():
+            return kill_runner.carry_out(command, node, is_resumed)
+        case KillAgent():
+            return kill_agent.carry_out(command, node)
+        case CutNode():
+            return cut_node.carry_out(command, node)
+        case StopFaults():
+            return stop_faults.carry_out(node)
         case _:
             assert_never(command)

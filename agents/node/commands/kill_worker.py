@@ -6,11 +6,10 @@ import signal
 import time
 
 from ... import procs
-from ...bundle import Bundle, find_bundles
 from ...procs import ProcessRef
 from ...wire.commands import KillWorker
-from ..kin import is_kin
 from ..outcome import Done, Evidence, Failed, Refused
+from .aim import require_worker, say_who, worker_of
 from .node import Node
 
 ENDING = frozenset({"SIGKILL", "SIGTERM", "SIGSEGV", "SIGINT", "SIGABRT"})
@@ -21,11 +20,10 @@ GONE_S = 10.0
 
 def carry_out(command: KillWorker, node: Node, is_resumed: bool) -> Done:
     signum = _signal_number(command.signal)
-    who = f"Rank {command.rank} of round {command.round} (pid {command.pid})"
-    worker = ProcessRef(command.pid, command.start_time, procs.boot_id())
+    who, worker = say_who(command), worker_of(command)
     if not procs.is_alive(worker):
         return _already_gone(command, who, is_resumed)
-    _require_worker_of(command, worker, node, who)
+    require_worker(command, node)
     sent_at, begun = time.time(), time.monotonic()
     if not _send(worker, signum, who):
         return _already_gone(command, who, is_resumed)
@@ -50,20 +48,6 @@ def _already_gone(command: KillWorker, who: str, is_resumed: bool) -> Done:
     if is_resumed and command.signal in ENDING:
         return Done(f"{who} was found gone after the node agent's restart.", {"pid": command.pid})
     raise Refused(f"{who} has already ended; nothing was signalled.")
-
-
-def _require_worker_of(command: KillWorker, worker: ProcessRef, node: Node, who: str) -> None:
-    bundles = find_bundles(node.config.data, command.attempt)
-    if not bundles:
-        raise Refused(f"{node.name} knows no attempt {command.attempt!r}; nothing was signalled.")
-    if not any(_is_worker(bundle, worker) for bundle in bundles):
-        raise Refused(
-            f"{who} is not a worker of attempt {command.attempt} on {node.name}; nothing was signalled."
-        )
-
-
-def _is_worker(bundle: Bundle, worker: ProcessRef) -> bool:
-    return bundle.process() != worker and is_kin(bundle, worker)
 
 
 def _send(worker: ProcessRef, signum: signal.Signals, who: str) -> bool:

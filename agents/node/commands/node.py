@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..config import Config
+from ..faults import Faults
 from ..supervisor import Supervisor
 
 
@@ -12,6 +13,7 @@ from ..supervisor import Supervisor
 class Node:
     config: Config
     supervisor: Supervisor
+    faults: Faults
 
     @property
     def name(self) -> str:

@@ -30,6 +30,7 @@ def gather_facts(config: Config, slots: int) -> NodeFacts:
         agent_version=agent_version(),
         boot_id=procs.boot_id(),
         kernel=os.uname().release,
+        labels=config.labels,
     )
 
 

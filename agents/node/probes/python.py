@@ -34,7 +34,7 @@ def require_torch(python: str, environ: Mapping[str, str], workdir: str | None, 
     Raises:
         Refused: it is not there, cannot be run, or has no torch.
     """
-    path = _locate(python, environ, workdir, node)
+    path = locate(python, environ, workdir, node)
     key = _key(path, environ)
     if key not in _seen_good:
         _try(path, environ, node)
@@ -51,7 +51,7 @@ def _key(path: str, environ: Mapping[str, str]) -> tuple[str, str]:
     return path, environ.get("PYTHONPATH", "")
 
 
-def _locate(python: str, environ: Mapping[str, str], workdir: str | None, node: str) -> str:
+def locate(python: str, environ: Mapping[str, str], workdir: str | None, node: str) -> str:
     name = str(Path(workdir or "/", python)) if "/" in python else python
     found = shutil.which(name, path=environ.get("PATH"))
     if found is not None:

@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { client, must } from "./client";
 import { keys } from "./keys";
-import type { FaultIn, JobIn } from "./types";
+import type { JobIn } from "./types";
 
 export function useLogIn() {
   const cache = useQueryClient();
@@ -65,11 +65,5 @@ export function useDrain(name: string) {
 export function useUndrain(name: string) {
   return useMutation({
     mutationFn: () => must(client.POST("/api/nodes/{name}/undrain", { params: { path: { name } } })),
-  });
-}
-
-export function useKill(id: number) {
-  return useMutation({
-    mutationFn: (body: FaultIn) => must(client.POST("/api/jobs/{id}/faults", { params: { path: { id } }, body })),
   });
 }

@@ -9,7 +9,7 @@ import {
   type SnapshotFrame,
 } from "./live-frames";
 import type { Sink } from "./live";
-import { keys } from "./keys";
+import { keys, type JobFilters } from "./keys";
 import type { JobOut, JobPage, JobSummary, NodeOut, NodePage } from "./types";
 
 type JobPages = InfiniteData<JobPage, string | null>;
@@ -57,8 +57,8 @@ function change(cache: QueryClient, frame: ChangeFrame): void {
 
 function changeJobs(cache: QueryClient, items: JobSummary[], gone: (number | string)[]): void {
   for (const query of cache.getQueryCache().findAll({ queryKey: keys.jobLists })) {
-    const filters = query.queryKey.at(-1) as { state: string; q: string };
-    const isFiltered = filters.state !== "" || filters.q !== "";
+    const filters = query.queryKey.at(-1) as JobFilters;
+    const isFiltered = filters.state !== "" || filters.q !== "" || filters.label !== "" || filters.archived;
     cache.setQueryData<JobPages>(query.queryKey, (held) => held && changePages(held, items, !isFiltered));
     // What is gone from the hub's first page may still belong to a later one here.
     if ((isFiltered && items.length > 0) || gone.length > 0) askAgain(cache, query.queryKey);

@@ -2,9 +2,9 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { client, must } from "./client";
-import { keys, type LogAddress } from "./keys";
+import { keys, type JobFilters } from "./keys";
 import { newerJob } from "./live-frames";
-import type { EventOut, JobOut, LogPage, RoundOut } from "./types";
+import type { EventOut, JobOut, RoundOut } from "./types";
 
 /** Live frames keep these fresh; they are asked for again only when the socket says so. */
 const LIVE = { staleTime: Infinity } as const;
@@ -28,11 +28,17 @@ export function useExample(enabled = true) {
   });
 }
 
-export function useJobList(filters: { state: string; q: string }) {
+export function useJobList(filters: JobFilters) {
   return useInfiniteQuery({
     queryKey: keys.jobList(filters),
     queryFn: ({ pageParam, signal }) => {
-      const query = { state: filters.state ? [filters.state] : undefined, q: filters.q || undefined, cursor: pageParam ?? undefined };
+      const query = {
+        state: filters.state ? [filters.state] : undefined,
+        q: filters.q || undefined,
+        label: filters.label ? [filters.label] : undefined,
+        archived: filters.archived || undefined,
+        cursor: pageParam ?? undefined,
+      };
       return must(client.GET("/api/jobs", { params: { query }, signal }));
     },
     initialPageParam: null as string | null,
@@ -171,55 +177,6 @@ async function followingEvents(id: number, held: EventsSoFar | undefined, signal
   const page = await must(client.GET("/api/jobs/{id}/events", { params: { path: { id }, query }, signal }));
   const more = page.items.length === EVENTS_AT_ONCE;
   return { items: [...(held?.items ?? []), ...page.items], next: page.next ?? held?.next ?? null, more };
-}
-
-/** Lines of one file as far as they were fetched. `previous` null: they begin at its beginning. */
-export interface LogSoFar extends LogPage {
-  caughtUpAt: number;
-}
-
-/** The end of a worker's output; while `follow`, what is written to it is added each second. */
-export function useLog(of: LogAddress | null, follow: boolean) {
-  const cache = useQueryClient();
-  const queryKey = of === null ? ["jobs", "log", "none"] : keys.log(of);
-  return useQuery({
-    queryKey,
-    queryFn: ({ signal }) => followingLines(of as LogAddress, cache.getQueryData<LogSoFar>(queryKey), signal),
-    enabled: of !== null,
-    refetchInterval: follow ? 1000 : false,
-    retry: false,
-    staleTime: 1000,
-  });
-}
-
-function askLog(of: LogAddress, where: { after?: string; before?: string }, signal?: AbortSignal): Promise<LogPage> {
-  const { job: id, ...which } = of;
-  const query = { ...which, ...where, limit: 500 };
-  return must(client.GET("/api/jobs/{id}/logs", { params: { path: { id }, query }, ...(signal && { signal }) }));
-}
-
-async function followingLines(of: LogAddress, held: LogSoFar | undefined, signal: AbortSignal): Promise<LogSoFar> {
-  if (held === undefined || held.items.length === 0 || held.next === null) {
-    return { ...(await askLog(of, {}, signal)), caughtUpAt: Date.now() };
-  }
-  const page = await askLog(of, { after: held.next }, signal);
-  const items = page.items.length === 0 ? held.items : [...held.items, ...page.items];
-  return { ...page, items, next: page.next ?? held.next, previous: held.previous, caughtUpAt: Date.now() };
-}
-
-/** Puts the lines before the first held one in front of it. */
-export function useOlderLines(of: LogAddress | null) {
-  const cache = useQueryClient();
-  return async () => {
-    const held = of && cache.getQueryData<LogSoFar>(keys.log(of));
-    if (!of || !held?.previous) return 0;
-    const page = await askLog(of, { before: held.previous });
-    cache.setQueryData<LogSoFar>(keys.log(of), (now) => {
-      if (now === undefined || now.previous !== held.previous) return now;
-      return { ...now, items: [...page.items, ...now.items], previous: page.previous };
-    });
-    return page.items.length;
-  };
 }
 
 /** A command on its way: asked for each 200 ms until it has ended. */

@@ -4,6 +4,26 @@
  */
 
 export interface paths {
+    "/api/checks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Look At Checks
+         * @description What has been found so far, node by node and check by check.
+         */
+        get: operations["webapp_jobs_launch_api_look_at_checks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/commands/{id}": {
         parameters: {
             query?: never;
@@ -38,6 +58,46 @@ export interface paths {
         get: operations["webapp_jobs_api_example"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/faults": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Running
+         * @description The faults that run now, of all jobs.
+         */
+        get: operations["webapp_jobs_faults_api_list_running"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/faults/stop-all": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop Faults
+         * @description End every fault that lasts. The answer says which nodes were asked, and which cannot hear it.
+         */
+        post: operations["webapp_jobs_faults_api_stop_faults"];
         delete?: never;
         options?: never;
         head?: never;
@@ -79,9 +139,89 @@ export interface paths {
         put?: never;
         /**
          * Launch
-         * @description Launch a job. It is queued until nodes with free slots are found.
+         * @description Launch a job. It is queued until nodes with room are found, and checked first if it asks for that.
          */
         post: operations["webapp_jobs_api_launch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Look Over
+         * @description What a job would mean: a sentence, faults, warnings from practice, and the settings that would hold.
+         */
+        post: operations["webapp_jobs_torchrun_api_look_over"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/checks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check
+         * @description Have nodes looked at for a job. Ask ``/api/checks/{id}`` how it goes: that carries it on.
+         */
+        post: operations["webapp_jobs_launch_api_check"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Look Ahead
+         * @description On which nodes a job would run if it were launched now, or why it would wait. Nothing is launched.
+         */
+        post: operations["webapp_jobs_launch_api_look_ahead"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop Several
+         * @description Ask several jobs to stop. Each has its own result, and shows by its state when it has stopped.
+         */
+        post: operations["webapp_jobs_many_api_stop_several"];
         delete?: never;
         options?: never;
         head?: never;
@@ -108,6 +248,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/jobs/{id}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put Away
+         * @description Leave an ended job out of lists. All that is known of it is kept.
+         */
+        post: operations["webapp_jobs_many_api_put_away"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/jobs/{id}/attempts/{attempt}/rounds/{number}/waterfall": {
         parameters: {
             query?: never;
@@ -120,6 +280,26 @@ export interface paths {
          * @description How each node and each rank came into that round, phase by phase.
          */
         get: operations["webapp_jobs_api_waterfall"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{id}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Look Over Job
+         * @description What the job means, and the settings that hold for it.
+         */
+        get: operations["webapp_jobs_torchrun_api_look_over_job"];
         put?: never;
         post?: never;
         delete?: never;
@@ -168,6 +348,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/jobs/{id}/evidence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Evidence
+         * @description The rounds of a job that failed: why, what its nodes keep of each, and what its own commands said.
+         */
+        get: operations["webapp_jobs_evidence_api_list_evidence"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{id}/evidence/{round}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download Evidence
+         * @description All that is kept of a round as one zip, with a page that opens without a server.
+         *
+         *     It is fetched from the nodes now. One that does not answer is named in it. ``attempt``: the newest.
+         */
+        get: operations["webapp_jobs_evidence_api_download_evidence"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/jobs/{id}/faults": {
         parameters: {
             query?: never;
@@ -175,13 +397,19 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List Faults
+         * @description The faults of a job, newest first, each with its forecast and what came of it.
+         */
+        get: operations["webapp_jobs_faults_api_list_faults"];
         put?: never;
         /**
          * Fault
-         * @description Kill one worker. The answer is a command to follow: it is closed only by evidence from the node.
+         * @description Do something to workers or a node on purpose, or with ``dry_run`` tell what would happen.
+         *
+         *     The answer is a command to follow, or one for each of ``ranks``. Only evidence from the node closes it.
          */
-        post: operations["webapp_jobs_api_fault"];
+        post: operations["webapp_jobs_faults_api_fault"];
         delete?: never;
         options?: never;
         head?: never;
@@ -197,9 +425,54 @@ export interface paths {
         };
         /**
          * Log Lines
-         * @description Lines of one worker's output, read on its node: the last ones, or those before or after an offset.
+         * @description Lines of workers' output, read on their nodes: the last ones, or those next to a place or a time.
+         *
+         *     Without ``rank`` it is rank 0; with ``rank=all`` or ``stream=both`` lines are merged by time. ``q``: the
+         *     newest lines in which that regular expression is found, of all ranks unless one is named.
          */
         get: operations["webapp_jobs_api_log_lines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{id}/logs/download": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Log File
+         * @description One worker's stream as a file, as far as it has been written; with ``gz=true`` compressed.
+         */
+        get: operations["webapp_jobs_api_log_file"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{id}/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Metrics
+         * @description What ranks reported, as minimum, mean and maximum over them, round by round; extremes are kept.
+         *
+         *     Without ``names`` all of the job's own; ``names`` of the answer lists torch's too.
+         */
+        get: operations["webapp_jobs_api_metrics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -242,6 +515,46 @@ export interface paths {
          * @description Want another number of nodes, within nnodes. ``nodes.wanted`` says so at once; the others follow.
          */
         post: operations["webapp_jobs_api_change_nodes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{id}/stacks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stacks
+         * @description Where workers stand in their code now: all of a round, or one rank. It may take three seconds.
+         */
+        get: operations["webapp_jobs_workers_api_stacks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{id}/stalls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stalls
+         * @description When workers ran and came no further, the newest first, with the stacks that were taken of it.
+         */
+        get: operations["webapp_jobs_workers_api_stalls"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -300,6 +613,66 @@ export interface paths {
          * @description A lane for each rank of the named nodes: its workers, and how each ended. All attempts, or one.
          */
         get: operations["webapp_jobs_api_rank_lanes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{id}/torchrun": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * As Command
+         * @description The torchrun line that the job is. Values that look secret are masked.
+         */
+        get: operations["webapp_jobs_torchrun_api_as_command"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{id}/unarchive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take Back
+         * @description Have it in lists again.
+         */
+        post: operations["webapp_jobs_many_api_take_back"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{id}/workers/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Usage
+         * @description What each worker of the newest round uses, as its node said within the last seconds.
+         */
+        get: operations["webapp_jobs_workers_api_usage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -420,6 +793,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/torchrun/parse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read Command
+         * @description What a torchrun line would be as a job. Nothing of it is run, and no variable of the hub is put in.
+         */
+        post: operations["webapp_jobs_torchrun_api_read_command"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/torchrun/write": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Write Command
+         * @description The torchrun line that a job would be.
+         */
+        post: operations["webapp_jobs_torchrun_api_write_command"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -498,6 +911,327 @@ export interface components {
             /** Source */
             source: string;
         };
+        /** CheckCell */
+        CheckCell: {
+            /**
+             * Check
+             * @enum {string}
+             */
+            check: "python" | "script" | "workdir" | "checkpoints" | "endpoint" | "address" | "clock" | "disk" | "shm" | "interface";
+            /** Says */
+            says: string;
+            /**
+             * Verdict
+             * @enum {string}
+             */
+            verdict: "ok" | "warn" | "fail" | "unknown" | "running";
+            /** What To Do */
+            what_to_do: string;
+        };
+        /** CheckColumn */
+        CheckColumn: {
+            /**
+             * Check
+             * @enum {string}
+             */
+            check: "python" | "script" | "workdir" | "checkpoints" | "endpoint" | "address" | "clock" | "disk" | "shm" | "interface";
+            /** Title */
+            title: string;
+        };
+        /** CheckRow */
+        CheckRow: {
+            /** Cells */
+            cells: components["schemas"]["CheckCell"][];
+            /** Node */
+            node: string;
+        };
+        /**
+         * CheckedOut
+         * @description What a launch means, before it is one.
+         */
+        CheckedOut: {
+            /** Effective */
+            effective: components["schemas"]["SettingOut"][];
+            /** Faults */
+            faults: components["schemas"]["Fault"][];
+            /** Sentence */
+            sentence: string;
+            /** Warnings */
+            warnings: components["schemas"]["WarningOut"][];
+        };
+        /** ChecksBegun */
+        ChecksBegun: {
+            /** Id */
+            id: string;
+        };
+        /**
+         * ChecksIn
+         * @description A job as a launch takes it.
+         */
+        ChecksIn: {
+            /** Args */
+            args?: string[];
+            /** Checkpoint Dir */
+            checkpoint_dir?: string | null;
+            /**
+             * Checks
+             * @default skip
+             * @enum {string}
+             */
+            checks: "require" | "warn" | "skip";
+            /** Copy Of */
+            copy_of?: number | null;
+            /** Duplicate Stderr Filters */
+            duplicate_stderr_filters?: string[];
+            /** Duplicate Stdout Filters */
+            duplicate_stdout_filters?: string[];
+            /** Env */
+            env?: {
+                [key: string]: string;
+            };
+            /**
+             * Event Log Handler
+             * @default null
+             */
+            event_log_handler: string;
+            /**
+             * Evidence
+             * @default fast
+             */
+            evidence: string;
+            /** Exit Barrier Timeout */
+            exit_barrier_timeout?: number | null;
+            /**
+             * Gpu Model
+             * @default
+             */
+            gpu_model: string;
+            /**
+             * Gpus Per Node
+             * @default 0
+             */
+            gpus_per_node: number;
+            /**
+             * Hook Timeout S
+             * @default 60
+             */
+            hook_timeout_s: number;
+            /** Labels */
+            labels?: {
+                [key: string]: string;
+            };
+            /**
+             * Local Ranks Filter
+             * @default
+             */
+            local_ranks_filter: string;
+            /** Log Line Prefix Template */
+            log_line_prefix_template?: string | null;
+            /**
+             * Log Max Bytes
+             * @default 1073741824
+             */
+            log_max_bytes: number;
+            /** Log Metrics */
+            log_metrics?: string[];
+            /** Max Membership Restarts */
+            max_membership_restarts?: number | null;
+            /**
+             * Max Relaunches
+             * @default 3
+             */
+            max_relaunches: number;
+            /**
+             * Max Restarts
+             * @default 0
+             */
+            max_restarts: number;
+            /** Module */
+            module?: string | null;
+            /**
+             * Monitor Interval
+             * @default 0.1
+             */
+            monitor_interval: number;
+            /**
+             * Name
+             * @default
+             */
+            name: string;
+            /**
+             * Nnodes
+             * @default 1
+             */
+            nnodes: string;
+            /**
+             * No Python
+             * @default false
+             */
+            no_python: boolean;
+            /** Node Names */
+            node_names?: string[];
+            /** Nodes */
+            nodes?: number | null;
+            /** Nodes Selector */
+            nodes_selector?: {
+                [key: string]: string;
+            };
+            /** Nodes To Check */
+            nodes_to_check?: string[];
+            /**
+             * Notes
+             * @default
+             */
+            notes: string;
+            /**
+             * Nproc Per Node
+             * @default 1
+             */
+            nproc_per_node: number | string;
+            /** Numa Binding */
+            numa_binding?: string | null;
+            /** On End */
+            on_end?: string[];
+            /** On Failure */
+            on_failure?: string[];
+            /**
+             * On Stall
+             * @default notify
+             */
+            on_stall: string;
+            /**
+             * Placement
+             * @default spread
+             * @enum {string}
+             */
+            placement: "spread" | "pack";
+            /** Preload */
+            preload?: string[];
+            /**
+             * Priority
+             * @default 0
+             */
+            priority: number;
+            /** Python */
+            python?: string | null;
+            /**
+             * Rdzv Backend
+             * @default c10d
+             */
+            rdzv_backend: string;
+            /** Rdzv Conf */
+            rdzv_conf?: {
+                [key: string]: string;
+            };
+            /**
+             * Rdzv Endpoint
+             * @default
+             */
+            rdzv_endpoint: string;
+            /**
+             * Redirects
+             * @default 0
+             */
+            redirects: string;
+            /**
+             * Role
+             * @default default
+             */
+            role: string;
+            /** Script */
+            script?: string | null;
+            /**
+             * Shrink On Gpu Loss
+             * @default false
+             */
+            shrink_on_gpu_loss: boolean;
+            /**
+             * Shutdown Timeout
+             * @default 30
+             */
+            shutdown_timeout: number;
+            /**
+             * Signals To Handle
+             * @default SIGTERM,SIGINT,SIGHUP,SIGQUIT
+             */
+            signals_to_handle: string;
+            /**
+             * Spares
+             * @default 0
+             */
+            spares: number;
+            /** Stall After S */
+            stall_after_s?: number | null;
+            /** Stall Log Every S */
+            stall_log_every_s?: number | null;
+            /**
+             * Stall Log Regex
+             * @default
+             */
+            stall_log_regex: string;
+            /**
+             * Stall Log Start S
+             * @default 60
+             */
+            stall_log_start_s: number;
+            /**
+             * Stall Restarts Per Hour
+             * @default 2
+             */
+            stall_restarts_per_hour: number;
+            /**
+             * Standalone
+             * @default false
+             */
+            standalone: boolean;
+            /**
+             * Start
+             * @default preload
+             */
+            start: string;
+            /**
+             * Start Method
+             * @default spawn
+             */
+            start_method: string;
+            /**
+             * Tee
+             * @default 0
+             */
+            tee: string;
+            /**
+             * Virtual Local Rank
+             * @default false
+             */
+            virtual_local_rank: boolean;
+            /** Workdir */
+            workdir?: string | null;
+        };
+        /**
+         * ChecksOut
+         * @description A row for each node, with a cell for each check.
+         */
+        ChecksOut: {
+            /**
+             * Began At
+             * Format: date-time
+             */
+            began_at: string;
+            /** Columns */
+            columns: components["schemas"]["CheckColumn"][];
+            /** Failing */
+            failing: number;
+            /** Id */
+            id: string;
+            /** Is Over */
+            is_over: boolean;
+            /** Rows */
+            rows: components["schemas"]["CheckRow"][];
+            /** Says */
+            says: string;
+            /** Warnings */
+            warnings: number;
+        };
         /** ClockOut */
         ClockOut: {
             /** Error S */
@@ -508,6 +1242,13 @@ export interface components {
             offset_s: number | null;
             /** Taken S */
             taken_s: number;
+        };
+        /** CommandIn */
+        CommandIn: {
+            /** Command */
+            command: string;
+            /** Workdir */
+            workdir?: string | null;
         };
         /** CommandOut */
         CommandOut: {
@@ -690,6 +1431,55 @@ export interface components {
             next: string | null;
         };
         /**
+         * EvidenceNode
+         * @description What one node of the round has.
+         */
+        EvidenceNode: {
+            /** Missing */
+            missing: string[];
+            /** Node */
+            node: string;
+            /** Ranks */
+            ranks: number[];
+            /** Size Bytes */
+            size_bytes: number;
+            /** Stacks */
+            stacks: number[];
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "kept" | "unreachable" | "dropped" | "none";
+            /** Why */
+            why: string;
+        };
+        /** EvidenceOut */
+        EvidenceOut: {
+            /** Level */
+            level: string;
+            /** Rounds */
+            rounds: components["schemas"]["EvidenceRound"][];
+        };
+        /** EvidenceRound */
+        EvidenceRound: {
+            /** Attempt */
+            attempt: number;
+            /** Cause */
+            cause: string;
+            /** Has Failed */
+            has_failed: boolean;
+            /** Hooks */
+            hooks: components["schemas"]["HookOut"][];
+            /** Kept At */
+            kept_at: string | null;
+            /** Nodes */
+            nodes: components["schemas"]["EvidenceNode"][];
+            /** Round */
+            round: number;
+            /** Size Bytes */
+            size_bytes: number;
+        };
+        /**
          * FailureOut
          * @description Why a job or a round failed, at the place where a person looks first.
          */
@@ -728,26 +1518,177 @@ export interface components {
             /** Where */
             where: string;
         };
-        /** FaultIn */
+        /** FaultForecast */
+        FaultForecast: {
+            /** Based On */
+            based_on: string;
+            /** Failure Restarts After */
+            failure_restarts_after: number;
+            /** Seconds */
+            seconds: number | null;
+            /** Sentence */
+            sentence: string;
+            /** Steps Redone */
+            steps_redone: number | null;
+            /** World Size After */
+            world_size_after: number;
+        };
+        /**
+         * FaultIn
+         * @description ``rank`` or ``ranks`` for what is done to workers, ``node`` for what is done to one or its runner.
+         */
         FaultIn: {
-            if?: components["schemas"]["SeenWorker"] | null;
+            /**
+             * Dry Run
+             * @default false
+             */
+            dry_run: boolean;
+            /** If */
+            if?: components["schemas"]["SeenWorker"] | components["schemas"]["SeenWorker"][] | null;
             /**
              * Kind
-             * @constant
+             * @enum {string}
              */
-            kind: "kill_worker";
+            kind: "kill_worker" | "freeze_worker" | "slow_worker" | "kill_runner" | "kill_agent" | "cut_node";
+            /** Node */
+            node?: string | null;
             /** Rank */
-            rank: number;
+            rank?: number | null;
+            /** Ranks */
+            ranks?: number[] | null;
             /**
              * Reason
              * @default
              */
             reason: string;
             /**
+             * Seconds
+             * @default 30
+             */
+            seconds: number;
+            /**
+             * Share
+             * @default 0.5
+             */
+            share: number;
+            /**
              * Signal
              * @default SIGKILL
              */
             signal: string;
+        };
+        /** FaultOut */
+        FaultOut: {
+            /** Attempt */
+            attempt: string;
+            /** Begun At */
+            begun_at: string | null;
+            /** By */
+            by: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Ended At */
+            ended_at: string | null;
+            /** Ends By */
+            ends_by: string | null;
+            forecast: components["schemas"]["FaultForecast"];
+            /** Id */
+            id: string;
+            /** Is Final */
+            is_final: boolean;
+            /** Job */
+            job: number;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "kill_worker" | "freeze_worker" | "slow_worker" | "kill_runner" | "kill_agent" | "cut_node";
+            /** Node */
+            node: string;
+            outcome: components["schemas"]["FaultOutcome"] | null;
+            /** Rank */
+            rank: number | null;
+            /** Received At */
+            received_at: string | null;
+            /** Round */
+            round: number;
+            /** Says */
+            says: string;
+            /** Sent At */
+            sent_at: string | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "waiting" | "sent" | "received" | "done" | "refused" | "failed" | "undelivered";
+            /** Why */
+            why: string;
+        };
+        /**
+         * FaultOutcome
+         * @description What happened, to hold the forecast against. A number that is not known is null.
+         */
+        FaultOutcome: {
+            /** Error S */
+            error_s: number | null;
+            /** Failure Restarts */
+            failure_restarts: number | null;
+            /** Round */
+            round: number | null;
+            /** Seconds */
+            seconds: number | null;
+            /** Sentence */
+            sentence: string;
+            /** Steps Redone */
+            steps_redone: number | null;
+            /** World Size */
+            world_size: number | null;
+        };
+        /** FaultPage */
+        FaultPage: {
+            /** Items */
+            items: components["schemas"]["FaultOut"][];
+        };
+        /**
+         * FaultPreview
+         * @description What a fault would do, and what it would prove. Nothing is done.
+         */
+        FaultPreview: {
+            forecast: components["schemas"]["FaultForecast"];
+            /** Proves */
+            proves: string;
+            /** Warnings */
+            warnings: string[];
+        };
+        /**
+         * FaultsSent
+         * @description A command for each of several ranks.
+         */
+        FaultsSent: {
+            /** Commands */
+            commands: components["schemas"]["CommandOut"][];
+        };
+        /**
+         * FaultsStopped
+         * @description A command for each node that can hear it; their evidence tells that nothing runs any more.
+         */
+        FaultsStopped: {
+            /** Commands */
+            commands: components["schemas"]["CommandOut"][];
+            /** Says */
+            says: string;
+        };
+        /** FrameOut */
+        FrameOut: {
+            /** File */
+            file: string;
+            /** Line */
+            line: number;
+            /** Name */
+            name: string;
         };
         /**
          * GoodputOut
@@ -807,8 +1748,52 @@ export interface components {
             ok: boolean;
             redis: components["schemas"]["Part"];
         };
+        /**
+         * HookOut
+         * @description A command of the job's own that is over on one node.
+         */
+        HookOut: {
+            /** Command */
+            command: string;
+            /**
+             * Ended At
+             * Format: date-time
+             */
+            ended_at: string;
+            /** Exit Code */
+            exit_code: number | null;
+            /**
+             * Hook
+             * @enum {string}
+             */
+            hook: "on_failure" | "on_end";
+            /** Index */
+            index: number;
+            /** Node */
+            node: string;
+            /**
+             * Outcome
+             * @enum {string}
+             */
+            outcome: "ended" | "timed_out" | "cut_off" | "not_started";
+            /** Output */
+            output: string;
+            /** Output Bytes */
+            output_bytes: number;
+            /** Said */
+            said: string;
+            /** Took S */
+            took_s: number;
+        };
         /** JobFilter */
         JobFilter: {
+            /**
+             * Archived
+             * @default false
+             */
+            archived: boolean;
+            /** Label */
+            label?: string[];
             /**
              * Mine
              * @default false
@@ -854,6 +1839,16 @@ export interface components {
         JobIn: {
             /** Args */
             args?: string[];
+            /** Checkpoint Dir */
+            checkpoint_dir?: string | null;
+            /**
+             * Checks
+             * @default skip
+             * @enum {string}
+             */
+            checks: "require" | "warn" | "skip";
+            /** Copy Of */
+            copy_of?: number | null;
             /** Duplicate Stderr Filters */
             duplicate_stderr_filters?: string[];
             /** Duplicate Stdout Filters */
@@ -867,8 +1862,32 @@ export interface components {
              * @default null
              */
             event_log_handler: string;
+            /**
+             * Evidence
+             * @default fast
+             */
+            evidence: string;
             /** Exit Barrier Timeout */
             exit_barrier_timeout?: number | null;
+            /**
+             * Gpu Model
+             * @default
+             */
+            gpu_model: string;
+            /**
+             * Gpus Per Node
+             * @default 0
+             */
+            gpus_per_node: number;
+            /**
+             * Hook Timeout S
+             * @default 60
+             */
+            hook_timeout_s: number;
+            /** Labels */
+            labels?: {
+                [key: string]: string;
+            };
             /**
              * Local Ranks Filter
              * @default
@@ -876,6 +1895,13 @@ export interface components {
             local_ranks_filter: string;
             /** Log Line Prefix Template */
             log_line_prefix_template?: string | null;
+            /**
+             * Log Max Bytes
+             * @default 1073741824
+             */
+            log_max_bytes: number;
+            /** Log Metrics */
+            log_metrics?: string[];
             /** Max Membership Restarts */
             max_membership_restarts?: number | null;
             /**
@@ -910,8 +1936,19 @@ export interface components {
              * @default false
              */
             no_python: boolean;
+            /** Node Names */
+            node_names?: string[];
             /** Nodes */
             nodes?: number | null;
+            /** Nodes Selector */
+            nodes_selector?: {
+                [key: string]: string;
+            };
+            /**
+             * Notes
+             * @default
+             */
+            notes: string;
             /**
              * Nproc Per Node
              * @default 1
@@ -919,8 +1956,28 @@ export interface components {
             nproc_per_node: number | string;
             /** Numa Binding */
             numa_binding?: string | null;
+            /** On End */
+            on_end?: string[];
+            /** On Failure */
+            on_failure?: string[];
+            /**
+             * On Stall
+             * @default notify
+             */
+            on_stall: string;
+            /**
+             * Placement
+             * @default spread
+             * @enum {string}
+             */
+            placement: "spread" | "pack";
             /** Preload */
             preload?: string[];
+            /**
+             * Priority
+             * @default 0
+             */
+            priority: number;
             /** Python */
             python?: string | null;
             /**
@@ -969,6 +2026,25 @@ export interface components {
              * @default 0
              */
             spares: number;
+            /** Stall After S */
+            stall_after_s?: number | null;
+            /** Stall Log Every S */
+            stall_log_every_s?: number | null;
+            /**
+             * Stall Log Regex
+             * @default
+             */
+            stall_log_regex: string;
+            /**
+             * Stall Log Start S
+             * @default 60
+             */
+            stall_log_start_s: number;
+            /**
+             * Stall Restarts Per Hour
+             * @default 2
+             */
+            stall_restarts_per_hour: number;
             /**
              * Standalone
              * @default false
@@ -999,6 +2075,8 @@ export interface components {
         };
         /** JobOut */
         JobOut: {
+            /** Archived At */
+            archived_at: string | null;
             /** Attempt */
             attempt: number | null;
             /** Attempt Id */
@@ -1022,6 +2100,10 @@ export interface components {
             headline: components["schemas"]["HeadlineOut"];
             /** Id */
             id: number;
+            /** Labels */
+            labels: {
+                [key: string]: string;
+            };
             /** Last Event */
             last_event: number;
             /** Last Output At */
@@ -1035,8 +2117,11 @@ export interface components {
             /** Name */
             name: string;
             nodes: components["schemas"]["NodesOut"];
+            /** Notes */
+            notes: string;
             /** Past */
             past: components["schemas"]["Sentence"][];
+            placing: components["schemas"]["PlacingOut"];
             relaunches: components["schemas"]["RelaunchesOut"];
             restarts: components["schemas"]["RestartsOut"];
             /** Resumed Step */
@@ -1045,6 +2130,7 @@ export interface components {
             round: number | null;
             scaling: components["schemas"]["ScalingOut"];
             spec: components["schemas"]["SpecIn"];
+            stall: components["schemas"]["StallOut"] | null;
             /**
              * State
              * @enum {string}
@@ -1073,6 +2159,8 @@ export interface components {
             store_endpoint: string | null;
             /** Store Host */
             store_host: string | null;
+            /** Time Left S */
+            time_left_s: number | null;
             /** Timeline Version */
             timeline_version: number;
             /** Total */
@@ -1100,6 +2188,8 @@ export interface components {
          * @description A row of the list.
          */
         JobSummary: {
+            /** Archived At */
+            archived_at: string | null;
             /** Attempt */
             attempt: number | null;
             /**
@@ -1113,6 +2203,10 @@ export interface components {
             ended_at: string | null;
             /** Id */
             id: number;
+            /** Labels */
+            labels: {
+                [key: string]: string;
+            };
             /** Name */
             name: string;
             nodes: components["schemas"]["NodesOut"];
@@ -1156,15 +2250,32 @@ export interface components {
         };
         /** LogLineOut */
         LogLineOut: {
+            /** At */
+            at: string | null;
+            /** Key */
+            key: string;
+            /** Node */
+            node: string;
             /** Offset */
             offset: number;
+            /** Rank */
+            rank: number;
+            /**
+             * Stream
+             * @enum {string}
+             */
+            stream: "stdout" | "stderr";
             /** Text */
             text: string;
+            /** Within S */
+            within_s: number | null;
         };
         /** LogPage */
         LogPage: {
             /** Attempt */
             attempt: number;
+            /** Dropped Bytes */
+            dropped_bytes: number;
             /** Items */
             items: components["schemas"]["LogLineOut"][];
             /** Next */
@@ -1176,14 +2287,18 @@ export interface components {
             /** Problem */
             problem: string | null;
             /** Rank */
-            rank: number;
+            rank: number | null;
             /** Round */
             round: number;
             /**
              * Stream
              * @enum {string}
              */
-            stream: "stdout" | "stderr";
+            stream: "stdout" | "stderr" | "both";
+            /** Unread */
+            unread: components["schemas"]["UnreadNode"][];
+            /** Unsearched Bytes */
+            unsearched_bytes: number;
         };
         /** MarkOut */
         MarkOut: {
@@ -1201,7 +2316,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "failure" | "kill" | "checkpoint" | "join" | "leave" | "resumed" | "ended";
+            kind: "failure" | "stall" | "kill" | "fault" | "checkpoint" | "join" | "leave" | "resumed" | "ended";
             /** Node */
             node: string | null;
             /** Rank */
@@ -1267,6 +2382,87 @@ export interface components {
              * @enum {string}
              */
             state: "online" | "unheard" | "lost";
+        };
+        /** MetricNameOut */
+        MetricNameOut: {
+            /**
+             * Group
+             * @enum {string}
+             */
+            group: "job" | "torch";
+            /** Name */
+            name: string;
+        };
+        /**
+         * MetricRoundOut
+         * @description When a round began, for a mark in a chart.
+         */
+        MetricRoundOut: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Attempt */
+            attempt: number;
+            /** Kind */
+            kind: ("exception" | "exit_code" | "signal" | "out_of_memory" | "fork_server" | "unkillable" | "peer_lost" | "unknown" | "node_joined" | "node_left" | "node_lost" | "runner_died" | "formed_anew") | null;
+            /** Number */
+            number: number;
+            /** Planned */
+            planned: boolean;
+            /**
+             * Restart
+             * @enum {string}
+             */
+            restart: "start" | "failure" | "membership";
+            /** Sentence */
+            sentence: string;
+            /** World Size */
+            world_size: number;
+        };
+        /**
+         * MetricRunOut
+         * @description One round's part of a series; all lists are equally long, and in order of time.
+         */
+        MetricRunOut: {
+            /** Attempt */
+            attempt: number;
+            /** Max */
+            max: number[];
+            /** Max Rank */
+            max_rank: (number | null)[];
+            /** Mean */
+            mean: number[];
+            /** Min */
+            min: number[];
+            /** Min Rank */
+            min_rank: (number | null)[];
+            /** Round */
+            round: number;
+            /** Step */
+            step: (number | null)[];
+            /** T */
+            t: number[];
+        };
+        /** MetricsOut */
+        MetricsOut: {
+            /** Began At */
+            began_at: string | null;
+            /** Ended At */
+            ended_at: string | null;
+            /** Every S */
+            every_s: number;
+            /** Most */
+            most: number;
+            /** Names */
+            names: components["schemas"]["MetricNameOut"][];
+            /** Not Kept */
+            not_kept: string[];
+            /** Rounds */
+            rounds: components["schemas"]["MetricRoundOut"][];
+            /** Series */
+            series: components["schemas"]["SeriesOut"][];
         };
         /** NewPassword */
         NewPassword: {
@@ -1370,6 +2566,14 @@ export interface components {
             /** Wanted */
             wanted: number;
         };
+        /** ParsedOut */
+        ParsedOut: {
+            /** Problems */
+            problems: components["schemas"]["RemarkOut"][];
+            spec: components["schemas"]["SpecIn"];
+            /** Stripped */
+            stripped: components["schemas"]["RemarkOut"][];
+        };
         /** Part */
         Part: {
             /** Ok */
@@ -1396,6 +2600,69 @@ export interface components {
             /** Start */
             start: string | null;
         };
+        /** PlaceOut */
+        PlaceOut: {
+            /** Node */
+            node: string;
+            /** Slots */
+            slots: number;
+        };
+        /** PlacingOut */
+        PlacingOut: {
+            /** Checkpoint Dir */
+            checkpoint_dir?: string | null;
+            /**
+             * Checks
+             * @default skip
+             * @enum {string}
+             */
+            checks: "require" | "warn" | "skip";
+            /** Checks Said */
+            checks_said?: string[];
+            /**
+             * Gpu Model
+             * @default
+             */
+            gpu_model: string;
+            /**
+             * Gpus Per Node
+             * @default 0
+             */
+            gpus_per_node: number;
+            /** Node Names */
+            node_names?: string[];
+            /** Nodes Selector */
+            nodes_selector?: {
+                [key: string]: string;
+            };
+            /**
+             * Placement
+             * @default spread
+             * @enum {string}
+             */
+            placement: "spread" | "pack";
+            /**
+             * Priority
+             * @default 0
+             */
+            priority: number;
+        };
+        /**
+         * PreviewOut
+         * @description Where a job would run if it were launched now. Nothing is launched.
+         */
+        PreviewOut: {
+            /** In The Way */
+            in_the_way: string[];
+            /** Place */
+            place: number | null;
+            /** Runs On */
+            runs_on: components["schemas"]["PlaceOut"][];
+            /** Says */
+            says: string;
+            /** Waiting */
+            waiting: number;
+        };
         /**
          * RankLaneOut
          * @description The workers that were one rank on one node, in order of time.
@@ -1414,6 +2681,29 @@ export interface components {
             items: components["schemas"]["RankLaneOut"][];
         };
         /**
+         * RankStandsOut
+         * @description How one rank stands, and how its stack was read.
+         */
+        RankStandsOut: {
+            /**
+             * Method
+             * @enum {string}
+             */
+            method: "" | "py-spy" | "faulthandler";
+            /** Node */
+            node: string;
+            /** Pid */
+            pid: number | null;
+            /** Problem */
+            problem: string | null;
+            /** Rank */
+            rank: number;
+            /** State */
+            state: string;
+            /** Waits In */
+            waits_in: string;
+        };
+        /**
          * RelaunchesOut
          * @description New attempts after one that ended for no fault of the job's.
          */
@@ -1424,6 +2714,17 @@ export interface components {
             next_at: string | null;
             /** Used */
             used: number;
+        };
+        /** RemarkOut */
+        RemarkOut: {
+            /** Flag */
+            flag: string;
+            /** Length */
+            length: number;
+            /** Message */
+            message: string;
+            /** Position */
+            position: number;
         };
         /** RestartsOut */
         RestartsOut: {
@@ -1504,15 +2805,17 @@ export interface components {
         };
         /**
          * SeenWorker
-         * @description What the person saw when they clicked.
+         * @description What the person saw when they clicked. Of a runner or a node only the attempt counts.
          */
         SeenWorker: {
             /** Attempt */
             attempt?: string | null;
             /** Pid */
-            pid: number;
+            pid?: number | null;
+            /** Rank */
+            rank?: number | null;
             /** Round */
-            round: number;
+            round?: number | null;
         };
         /** Sentence */
         Sentence: {
@@ -1528,6 +2831,27 @@ export interface components {
              * @enum {string}
              */
             state: "queued" | "waiting" | "forming" | "starting" | "training" | "running" | "finishing" | "stalled" | "restarting" | "stopping" | "succeeded" | "failed" | "stopped" | "lost" | "unknown";
+        };
+        /** SeriesOut */
+        SeriesOut: {
+            /**
+             * Group
+             * @enum {string}
+             */
+            group: "job" | "torch";
+            /** Name */
+            name: string;
+            /** Runs */
+            runs: components["schemas"]["MetricRunOut"][];
+        };
+        /** SettingOut */
+        SettingOut: {
+            /** Name */
+            name: string;
+            /** Value */
+            value: string;
+            /** Why */
+            why: string;
         };
         /** SpanOut */
         SpanOut: {
@@ -1566,8 +2890,18 @@ export interface components {
              * @default null
              */
             event_log_handler: string;
+            /**
+             * Evidence
+             * @default fast
+             */
+            evidence: string;
             /** Exit Barrier Timeout */
             exit_barrier_timeout?: number | null;
+            /**
+             * Hook Timeout S
+             * @default 60
+             */
+            hook_timeout_s: number;
             /**
              * Local Ranks Filter
              * @default
@@ -1575,6 +2909,13 @@ export interface components {
             local_ranks_filter: string;
             /** Log Line Prefix Template */
             log_line_prefix_template?: string | null;
+            /**
+             * Log Max Bytes
+             * @default 1073741824
+             */
+            log_max_bytes: number;
+            /** Log Metrics */
+            log_metrics?: string[];
             /** Max Membership Restarts */
             max_membership_restarts?: number | null;
             /**
@@ -1613,6 +2954,15 @@ export interface components {
             nproc_per_node: number | string;
             /** Numa Binding */
             numa_binding?: string | null;
+            /** On End */
+            on_end?: string[];
+            /** On Failure */
+            on_failure?: string[];
+            /**
+             * On Stall
+             * @default notify
+             */
+            on_stall: string;
             /** Preload */
             preload?: string[];
             /** Python */
@@ -1663,6 +3013,25 @@ export interface components {
              * @default 0
              */
             spares: number;
+            /** Stall After S */
+            stall_after_s?: number | null;
+            /** Stall Log Every S */
+            stall_log_every_s?: number | null;
+            /**
+             * Stall Log Regex
+             * @default
+             */
+            stall_log_regex: string;
+            /**
+             * Stall Log Start S
+             * @default 60
+             */
+            stall_log_start_s: number;
+            /**
+             * Stall Restarts Per Hour
+             * @default 2
+             */
+            stall_restarts_per_hour: number;
             /**
              * Standalone
              * @default false
@@ -1691,6 +3060,82 @@ export interface components {
             /** Workdir */
             workdir?: string | null;
         };
+        /**
+         * StackGroupOut
+         * @description Ranks that stand at the same place.
+         */
+        StackGroupOut: {
+            /** Is Waiting */
+            is_waiting: boolean;
+            /** Place */
+            place: string;
+            /** Ranks */
+            ranks: number[];
+            /** Stands Out */
+            stands_out: boolean;
+            /** Threads */
+            threads: components["schemas"]["ThreadOut"][];
+        };
+        /**
+         * StacksOut
+         * @description Where the workers of one round stand in their code.
+         */
+        StacksOut: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Attempt */
+            attempt: number;
+            /** Groups */
+            groups: components["schemas"]["StackGroupOut"][];
+            /** Ranks */
+            ranks: components["schemas"]["RankStandsOut"][];
+            /** Round */
+            round: number;
+            /** Silent */
+            silent: string[];
+        };
+        /**
+         * StallOut
+         * @description A time in which workers ran and came no further.
+         */
+        StallOut: {
+            /** Acted */
+            acted: string;
+            /** Attempt */
+            attempt: number;
+            /**
+             * Began At
+             * Format: date-time
+             */
+            began_at: string;
+            /** Ended At */
+            ended_at: string | null;
+            /** Node */
+            node: string;
+            /**
+             * Noticed At
+             * Format: date-time
+             */
+            noticed_at: string;
+            /** Rank */
+            rank: number | null;
+            /** Round */
+            round: number;
+            /** Says */
+            says: string;
+            /** Why */
+            why: string;
+        };
+        /** StallPage */
+        StallPage: {
+            /** Groups */
+            groups: components["schemas"]["StackGroupOut"][];
+            /** Items */
+            items: components["schemas"]["StallOut"][];
+        };
         /** StopIn */
         StopIn: {
             /**
@@ -1703,6 +3148,39 @@ export interface components {
              * @default
              */
             reason: string;
+        };
+        /** StopManyIn */
+        StopManyIn: {
+            /** Ids */
+            ids: number[];
+            /**
+             * Reason
+             * @default
+             */
+            reason: string;
+        };
+        /** StopManyOut */
+        StopManyOut: {
+            /** Items */
+            items: components["schemas"]["StopResult"][];
+        };
+        /** StopResult */
+        StopResult: {
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+            /** Problem */
+            problem: string;
+            /** State */
+            state: string | null;
+        };
+        /** ThreadOut */
+        ThreadOut: {
+            /** Frames */
+            frames: components["schemas"]["FrameOut"][];
+            /** Name */
+            name: string;
         };
         /**
          * TimelineOut
@@ -1732,6 +3210,13 @@ export interface components {
                 [key: string]: number;
             };
         };
+        /** TorchrunOut */
+        TorchrunOut: {
+            /** Command */
+            command: string;
+            /** Notes */
+            notes: string[];
+        };
         /**
          * TroubleOut
          * @description A trouble whose answer is known.
@@ -1746,6 +3231,41 @@ export interface components {
             sentence: string;
             /** Source */
             source: string;
+            /** What To Do */
+            what_to_do: string;
+        };
+        /**
+         * UnreadNode
+         * @description A node whose lines are missing in a page, or come from the log store.
+         */
+        UnreadNode: {
+            /** Node */
+            node: string;
+            /** Stored */
+            stored: string | null;
+            /** Why */
+            why: string;
+        };
+        /**
+         * UsageOut
+         * @description Of the workers of the newest round. A worker of which nothing is known is not in it.
+         */
+        UsageOut: {
+            /** Round */
+            round: number | null;
+            /** Silent */
+            silent: string[];
+            /** Stragglers */
+            stragglers: string[];
+            /** Workers */
+            workers: components["schemas"]["WorkerUsageOut"][];
+        };
+        /** WarningOut */
+        WarningOut: {
+            /** Field */
+            field: string;
+            /** Message */
+            message: string;
             /** What To Do */
             what_to_do: string;
         };
@@ -1831,6 +3351,32 @@ export interface components {
              */
             state: "running" | "cause" | "peer_lost" | "stopped" | "finished" | "unknown";
         };
+        /**
+         * WorkerUsageOut
+         * @description What one worker uses, and how long ago it last came forward.
+         */
+        WorkerUsageOut: {
+            /** Age S */
+            age_s: number;
+            /** Cpu */
+            cpu: number | null;
+            /** Gpu */
+            gpu: number | null;
+            /** Gpu Index */
+            gpu_index: number | null;
+            /** Gpu Memory Bytes */
+            gpu_memory_bytes: number | null;
+            /** Memory Bytes */
+            memory_bytes: number | null;
+            /** Pid */
+            pid: number;
+            /** Progress S */
+            progress_s: number | null;
+            /** Rank */
+            rank: number;
+            /** State */
+            state: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -1840,6 +3386,91 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    webapp_jobs_launch_api_look_at_checks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChecksOut"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
     webapp_fleet_api_look_at_command: {
         parameters: {
             query?: never;
@@ -2008,6 +3639,172 @@ export interface operations {
             };
         };
     };
+    webapp_jobs_faults_api_list_running: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FaultPage"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_jobs_faults_api_stop_faults: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FaultsStopped"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
     webapp_health_health: {
         parameters: {
             query?: never;
@@ -2098,6 +3895,8 @@ export interface operations {
                 q?: string;
                 node?: string;
                 mine?: boolean;
+                label?: string[];
+                archived?: boolean;
                 cursor?: string | null;
                 limit?: number;
             };
@@ -2268,7 +4067,440 @@ export interface operations {
             };
         };
     };
+    webapp_jobs_torchrun_api_look_over: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JobIn"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckedOut"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_jobs_launch_api_check: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChecksIn"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChecksBegun"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_jobs_launch_api_look_ahead: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JobIn"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreviewOut"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_jobs_many_api_stop_several: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StopManyIn"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StopManyOut"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
     webapp_jobs_api_look_at: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobOut"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_jobs_many_api_put_away: {
         parameters: {
             query?: never;
             header?: never;
@@ -2373,6 +4605,91 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WaterfallOut"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_jobs_torchrun_api_look_over_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckedOut"];
                 };
             };
             /** @description Unauthorized */
@@ -2616,7 +4933,265 @@ export interface operations {
             };
         };
     };
-    webapp_jobs_api_fault: {
+    webapp_jobs_evidence_api_list_evidence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvidenceOut"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_jobs_evidence_api_download_evidence: {
+        parameters: {
+            query?: {
+                attempt?: number | null;
+            };
+            header?: never;
+            path: {
+                id: number;
+                round: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": unknown;
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_jobs_faults_api_list_faults: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FaultPage"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_jobs_faults_api_fault: {
         parameters: {
             query?: never;
             header?: never;
@@ -2631,13 +5206,22 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FaultPreview"];
+                };
+            };
             /** @description Accepted */
             202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CommandOut"];
+                    "application/json": components["schemas"]["CommandOut"] | components["schemas"]["FaultsSent"];
                 };
             };
             /** @description Unauthorized */
@@ -2710,10 +5294,13 @@ export interface operations {
             query?: {
                 attempt?: number | null;
                 round?: number | null;
-                rank?: number;
-                stream?: "stdout" | "stderr";
+                rank?: number | "all" | null;
+                stream?: "stdout" | "stderr" | "both";
                 before?: string | null;
                 after?: string | null;
+                at?: string | null;
+                q?: string | null;
+                case?: boolean;
                 limit?: number;
             };
             header?: never;
@@ -2731,6 +5318,179 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LogPage"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_jobs_api_log_file: {
+        parameters: {
+            query?: {
+                attempt?: number | null;
+                round?: number | null;
+                rank?: number;
+                stream?: "stdout" | "stderr";
+                gz?: boolean;
+            };
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_jobs_api_metrics: {
+        parameters: {
+            query?: {
+                names?: string[];
+                attempt?: number | null;
+                from?: string | null;
+                to?: string | null;
+                points?: number;
+            };
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MetricsOut"];
                 };
             };
             /** @description Unauthorized */
@@ -2907,6 +5667,180 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["JobOut"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_jobs_workers_api_stacks: {
+        parameters: {
+            query?: {
+                attempt?: number | null;
+                round?: number | null;
+                rank?: number | null;
+            };
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StacksOut"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_jobs_workers_api_stalls: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StallPage"];
                 };
             };
             /** @description Unauthorized */
@@ -3171,6 +6105,261 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RankLanesOut"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_jobs_torchrun_api_as_command: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TorchrunOut"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_jobs_many_api_take_back: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobOut"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_jobs_workers_api_usage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageOut"];
                 };
             };
             /** @description Unauthorized */
@@ -3757,6 +6946,180 @@ export interface operations {
             };
             /** @description Too Many Requests */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_jobs_torchrun_api_read_command: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommandIn"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ParsedOut"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_jobs_torchrun_api_write_command: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JobIn"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TorchrunOut"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

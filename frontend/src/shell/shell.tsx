@@ -12,6 +12,7 @@ import { NewerPage } from "./newer-page";
 import { Palette } from "./palette";
 import { PALETTE_KEYS } from "./palette-keys";
 import { remember } from "./recent";
+import { RunningFaults } from "./running-faults";
 import { useEverywhere } from "./use-sections";
 import classes from "./shell.module.css";
 
@@ -65,6 +66,7 @@ export function Shell({ account, children }: { account: ReactNode; children: Rea
         </div>
       </header>
       <Content path={path}>{children}</Content>
+      <RunningFaults />
       <NewerPage />
       {open === "keys" && <KeysHelp onClose={close} />}
       {open === "palette" && <Palette everywhere={everywhere} onChoose={choose} onClose={close} />}

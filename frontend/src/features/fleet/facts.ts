@@ -9,6 +9,8 @@ export interface Facts {
   gpuNote: string;
   torch: string | null;
   python: string;
+  /** "disk=nvme, zone=b", by which jobs may ask for it. */
+  labels: string;
 }
 
 export function readFacts(facts: Record<string, unknown>): Facts {
@@ -21,6 +23,7 @@ export function readFacts(facts: Record<string, unknown>): Facts {
     gpuNote: text(facts["gpu_note"]) || "not reported",
     torch: text(facts["torch_version"]) || null,
     python: text(facts["python"]),
+    labels: labelText(facts["labels"]),
   };
 }
 
@@ -30,6 +33,11 @@ export function gpuText({ gpus, gpuNote }: Facts): string {
   for (const name of gpus) counts.set(name, (counts.get(name) ?? 0) + 1);
   if (counts.size === 0) return gpuNote;
   return [...counts].map(([name, count]) => `${count} × ${name}`).join(", ");
+}
+
+function labelText(labels: unknown): string {
+  const pairs = typeof labels === "object" && labels !== null ? Object.entries(labels) : [];
+  return pairs.map(([key, value]) => `${key}=${text(value)}`).join(", ");
 }
 
 function gpuName(gpu: unknown): string {

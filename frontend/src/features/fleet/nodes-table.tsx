@@ -95,7 +95,10 @@ function NodeRow({ node, isNamed, onAct }: { node: NodeOut; isNamed: boolean; on
           </span>
         )}
       </td>
-      <td className={table.cut}>{node.name}</td>
+      <td className={table.cut} title={facts.labels}>
+        {node.name}
+        {facts.labels !== "" && <span className="quiet small"> {facts.labels}</span>}
+      </td>
       <td>
         <SlotsBar slots={node.slots} free={node.slots_free} />
       </td>

@@ -1,9 +1,10 @@
 import type { JobOut } from "@/api";
 import { serverNow } from "@/lib/clock";
-import { formatAge, formatCount, formatMetric, formatRate, formatRemaining } from "@/lib/format";
+import { formatAge, formatCount, formatMetric, formatRate } from "@/lib/format";
 import { ENDED, JOB_STATES } from "@/lib/states";
 import { StateWord } from "@/ui/state-word";
 import { useTick } from "@/ui/use-tick";
+import { doneOf, timeLeft } from "./time-left";
 import classes from "./headline.module.css";
 
 /** Is it training: the state and how far it is, in the largest type of the page. */
@@ -19,6 +20,26 @@ export function Headline({ job }: { job: JobOut }) {
           </span>
         ))}
       </span>
+      <Done job={job} />
+    </div>
+  );
+}
+
+/** How much of all steps is done, where the script says how many there are. */
+function Done({ job }: { job: JobOut }) {
+  const done = doneOf(job);
+  if (done === null) return null;
+  const share = Math.floor(done * 100);
+  return (
+    <div
+      className={classes.done}
+      role="progressbar"
+      aria-label="Steps done"
+      aria-valuenow={share}
+      aria-valuetext={`${share} % of all steps`}
+      title={`${share} % of all steps`}
+    >
+      <i style={{ width: `${done * 100}%` }} />
     </div>
   );
 }
@@ -32,10 +53,9 @@ function facts(job: JobOut): string[] {
   if (ENDED.has(job.state)) return found;
   if (job.state === "training" && job.steps_per_s !== null && job.steps_per_s > 0) {
     found.push(formatRate(job.steps_per_s));
-    if (job.step !== null && job.total !== null) {
-      found.push(`${formatRemaining((job.total - job.step) / job.steps_per_s)} left`);
-    }
   }
+  const left = timeLeft(job);
+  if (left !== null) found.push(left);
   if (job.state === "running") found.push("no progress reports", lastOutput(job.last_output_at));
   return found;
 }

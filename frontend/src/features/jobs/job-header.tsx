@@ -5,6 +5,7 @@ import { useMayOperate, type JobOut } from "@/api";
 import { formatMoment } from "@/lib/format";
 import { ENDED } from "@/lib/states";
 import { useActs, type Act } from "@/ui/acts";
+import { AgainActs } from "./again-acts";
 import { attemptText } from "./attempt-words";
 import { ForceDialog } from "./force-dialog";
 import { StopDialog } from "./stop-dialog";
@@ -49,6 +50,7 @@ function Acts({ job }: { job: JobOut }) {
           Stop now
         </Button>
       )}
+      <AgainActs job={job} />
       {asking === "stop" && <StopDialog job={job} onClose={close} onForce={() => setAsking("force")} />}
       {asking === "force" && <ForceDialog job={job} onClose={close} />}
     </>

@@ -10,8 +10,10 @@ import { FailureCard } from "./failure-card";
 import { FourNumbers } from "./four-numbers";
 import { Headline } from "./headline";
 import { JobHeader } from "./job-header";
+import { JobLabels } from "./job-labels";
 import { JobTabs } from "./job-tabs";
 import { KnownTroubles } from "./known-troubles";
+import { StallNote } from "./stall-note";
 import { Recovery } from "./timeline/recovery";
 import { Timeline } from "./timeline/timeline";
 import { Why } from "./why";
@@ -46,13 +48,15 @@ function Job({ job }: { job: JobOut }) {
   return (
     <div className={classes.page}>
       <JobHeader job={job} />
+      <JobLabels job={job} />
       <div className={`${classes.standing} live`}>
         <Headline job={job} />
         <Why job={job} />
+        <StallNote job={job} />
         <KnownTroubles job={job} />
         <Attempts job={job} />
       </div>
-      {failure !== null && <FailureCard failure={failure} />}
+      {failure !== null && <FailureCard failure={failure} attempt={job.attempt} />}
       <FourNumbers job={job} rounds={happened?.rounds ?? []} />
       {!isNarrow && drawn}
       <div className={classes.lower}>

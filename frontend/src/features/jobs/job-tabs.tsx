@@ -1,14 +1,20 @@
-import type { ReactNode } from "react";
+import { lazy, Suspense, type ReactNode } from "react";
 import { Tabs } from "@mantine/core";
 import { useSearchParams } from "wouter";
 import type { JobOut, RoundOut } from "@/api";
+import { Loading } from "@/ui/loading";
 import { EventsTab } from "./events-tab";
 import { GoodputTab } from "./goodput-tab";
-import { LogTab } from "./log-tab";
+import { LogTab } from "./logs/log-tab";
 import { MembersTab } from "./members-tab";
+import { MetricsTab } from "./metrics/metrics-tab";
 import { SpecTab } from "./spec-tab";
 import { TABS, useTabActs } from "./tab-acts";
 import classes from "./job-tabs.module.css";
+
+/** Loaded when somebody looks: it is of use to those whose round has failed. */
+const EvidenceTab = lazy(() => import("./evidence-tab").then((part) => ({ default: part.EvidenceTab })));
+const StacksTab = lazy(() => import("./stacks-tab").then((part) => ({ default: part.StacksTab })));
 
 interface Props {
   job: JobOut;
@@ -43,11 +49,24 @@ export function JobTabs({ job, rounds, timeline }: Props) {
       <Tabs.Panel value="logs">
         <LogTab job={job} rounds={rounds} />
       </Tabs.Panel>
+      <Tabs.Panel value="metrics">
+        <MetricsTab job={job} />
+      </Tabs.Panel>
       <Tabs.Panel value="events">
         <EventsTab job={job} />
       </Tabs.Panel>
       <Tabs.Panel value="nodes">
-        <MembersTab job={job} />
+        <MembersTab job={job} rounds={rounds} />
+      </Tabs.Panel>
+      <Tabs.Panel value="stacks">
+        <Suspense fallback={<Loading what="the stacks" />}>
+          <StacksTab job={job} />
+        </Suspense>
+      </Tabs.Panel>
+      <Tabs.Panel value="evidence">
+        <Suspense fallback={<Loading what="the evidence" />}>
+          <EvidenceTab job={job} />
+        </Suspense>
       </Tabs.Panel>
       <Tabs.Panel value="goodput">
         <GoodputTab goodput={job.goodput} />

@@ -1,4 +1,4 @@
-import { Button, NativeSelect } from "@mantine/core";
+import { Button, Checkbox, NativeSelect } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { Link, useSearchParams } from "wouter";
 import { useJobList, useMayOperate, useTopic } from "@/api";
@@ -9,6 +9,7 @@ import { Refused } from "@/ui/refused";
 import { SearchField } from "@/ui/search-field";
 import { JobsTable } from "./jobs-table";
 import { NoJobsYet } from "./no-jobs-yet";
+import { PickedJobs, usePicking } from "./picked-jobs";
 import classes from "./jobs-page.module.css";
 
 /** All jobs, newest first, live. What is filtered for stands in the address. */
@@ -16,17 +17,25 @@ export function JobsPage() {
   useDocumentTitle("Jobs · Regroup");
   useTopic("jobs");
   const [params] = useSearchParams();
-  const filters = { state: params.get("state") ?? "", q: params.get("q") ?? "" };
+  const mayOperate = useMayOperate();
+  const picking = usePicking();
+  const filters = {
+    state: params.get("state") ?? "",
+    q: params.get("q") ?? "",
+    label: params.get("label") ?? "",
+    archived: params.get("archived") === "true",
+  };
   const list = useJobList(filters);
   const jobs = list.data?.pages.flatMap((page) => page.items) ?? [];
-  const isFiltered = filters.state !== "" || filters.q !== "";
+  const isFiltered = filters.state !== "" || filters.q !== "" || filters.label !== "" || filters.archived;
   return (
     <>
       <Filters />
       {list.isLoading && <Loading what="the jobs" />}
       {list.error !== null && <Refused error={list.error} tried="The list of jobs was asked for." retry={list.refetch} />}
       {list.isSuccess && jobs.length === 0 && (isFiltered ? <NothingFound /> : <NoJobsYet />)}
-      {jobs.length > 0 && <JobsTable jobs={jobs} />}
+      {jobs.length > 0 && mayOperate && <PickedJobs jobs={jobs} picking={picking} />}
+      {jobs.length > 0 && <JobsTable jobs={jobs} picking={mayOperate ? picking : null} />}
       {list.hasNextPage && (
         <Button variant="default" mt={16} loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
           Load more
@@ -64,6 +73,17 @@ function Filters() {
         onChange={(event) => set("state", event.currentTarget.value)}
         data={[{ value: "", label: "all states" }, ...Object.keys(JOB_STATES)]}
       />
+      {params.get("label") !== null && (
+        <Button size="xs" variant="default" onClick={() => set("label", "")} aria-label={`Show jobs without the label ${params.get("label")} too`}>
+          {params.get("label")} ×
+        </Button>
+      )}
+      <Checkbox
+        size="xs"
+        label="archived"
+        checked={params.get("archived") === "true"}
+        onChange={(event) => set("archived", event.currentTarget.checked ? "true" : "")}
+      />
       {mayOperate ? (
         <Button component={Link} href="/jobs/new" size="xs" ml="auto">
           Launch a job
@@ -79,7 +99,7 @@ function NothingFound() {
   return (
     <Empty title="No job matches.">
       <p>
-        Nothing has this state and this name. <Link href="/jobs">Show all jobs</Link>
+        Nothing is as the filters above say. <Link href="/jobs">Show all jobs</Link>
       </p>
     </Empty>
   );

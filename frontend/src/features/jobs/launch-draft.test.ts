@@ -1,15 +1,20 @@
 import { expect, test } from "vitest";
 import type { JobIn } from "@/api";
+import { BESIDE } from "./job-defaults";
 import { fromSpec, splitFilters, toSpec } from "./launch-draft";
 import { DEFAULTS } from "./spec-defaults";
 
 test("an empty form sends the defaults, but for the restarts that it offers", () => {
-  expect(toSpec(fromSpec(null))).toEqual({ ...DEFAULTS, name: "", max_restarts: 3 });
+  expect(toSpec(fromSpec(null))).toEqual({ ...DEFAULTS, ...BESIDE, max_restarts: 3 });
 });
 
 test("what a job was launched with comes through the form as it was", () => {
   const spec: JobIn = {
     ...DEFAULTS,
+    ...BESIDE,
+    labels: { team: "vision", empty: "" },
+    notes: "the second try",
+    copy_of: 3,
     name: "again",
     script: "/srv/train.py",
     args: ["--name", "two words"],
@@ -23,6 +28,10 @@ test("what a job was launched with comes through the form as it was", () => {
     duplicate_stdout_filters: ["loss", "a, b"],
     virtual_local_rank: true,
     numa_binding: "node",
+    log_metrics: ["step (?P<step>\\d+) ", "loss=(?P<loss>\\S+)"],
+    evidence: "full",
+    on_failure: ["nvidia-smi -q \\\n  > /tmp/gpus", "dmesg | tail"],
+    hook_timeout_s: 2.5,
   };
   expect(toSpec(fromSpec(spec))).toEqual(spec);
 });

@@ -1,6 +1,8 @@
 /** The launch form's own copy of a spec: texts as they are typed. */
 import type { JobIn } from "@/api";
 import { joinArgs, splitArgs } from "@/lib/args";
+import { BESIDE } from "./job-defaults";
+import { fromPlacing, toPlacing, type PlacingDraft } from "./launch/placing-draft";
 import { DEFAULTS } from "./spec-defaults";
 
 export interface EnvRow {
@@ -21,11 +23,14 @@ const TEXTS = [
   "redirects",
   "tee",
   "local_ranks_filter",
+  "evidence",
+  "stall_log_regex",
+  "on_stall",
 ] as const;
 /** Texts that are left out when they are empty. */
 const OPTIONAL_TEXTS = ["script", "module", "workdir", "python", "numa_binding"] as const;
-const NUMBERS = ["spares", "max_restarts", "max_relaunches", "monitor_interval", "shutdown_timeout"] as const;
-const OPTIONAL_NUMBERS = ["nodes", "max_membership_restarts", "exit_barrier_timeout"] as const;
+const NUMBERS = ["spares", "max_restarts", "max_relaunches", "monitor_interval", "shutdown_timeout", "log_max_bytes", "hook_timeout_s", "stall_log_start_s", "stall_restarts_per_hour"] as const;
+const OPTIONAL_NUMBERS = ["nodes", "max_membership_restarts", "exit_barrier_timeout", "stall_after_s", "stall_log_every_s"] as const;
 const SWITCHES = ["standalone", "shrink_on_gpu_loss", "no_python", "virtual_local_rank"] as const;
 /** Fields that are typed in a way of their own. */
 const OWN = [
@@ -37,6 +42,11 @@ const OWN = [
   "log_line_prefix_template",
   "duplicate_stdout_filters",
   "duplicate_stderr_filters",
+  "log_metrics",
+  "on_failure",
+  "on_end",
+  "labels",
+  "notes",
 ] as const;
 
 export type TextField = (typeof TEXTS | typeof OPTIONAL_TEXTS | typeof OWN)[number];
@@ -44,13 +54,18 @@ export type NumberField = (typeof NUMBERS | typeof OPTIONAL_NUMBERS)[number];
 export type SwitchField = (typeof SWITCHES)[number];
 export type Draft = Record<TextField, string> &
   Record<NumberField, number | null> &
-  Record<SwitchField, boolean> & { env: EnvRow[] };
+  Record<SwitchField, boolean> & {
+    env: EnvRow[];
+    placing: PlacingDraft;
+    /** What it began with: fields that no input shows are launched as they were. */
+    given: Required<JobIn>;
+  };
 
 /** An empty form offers three restarts, since without one the first failure ends a job. */
-const OFFERED: Required<JobIn> = { ...DEFAULTS, name: "", max_restarts: 3 };
+const OFFERED: Required<JobIn> = { ...DEFAULTS, ...BESIDE, max_restarts: 3 };
 
 export function fromSpec(given: JobIn | null): Draft {
-  const spec = { ...OFFERED, ...given };
+  const spec: Required<JobIn> = { ...OFFERED, ...given };
   return {
     ...pick(TEXTS, (field) => spec[field]),
     ...pick(OPTIONAL_TEXTS, (field) => spec[field] ?? ""),
@@ -65,13 +80,24 @@ export function fromSpec(given: JobIn | null): Draft {
     log_line_prefix_template: spec.log_line_prefix_template ?? "",
     duplicate_stdout_filters: joinFilters(spec.duplicate_stdout_filters),
     duplicate_stderr_filters: joinFilters(spec.duplicate_stderr_filters),
+    log_metrics: spec.log_metrics.join("\n"),
+    on_failure: joinCommands(spec.on_failure),
+    on_end: joinCommands(spec.on_end),
     env: Object.entries(spec.env).map(([name, value]) => ({ name, value })),
+    labels: Object.entries(spec.labels)
+      .map(([name, value]) => `${name}=${value}`)
+      .join("\n"),
+    notes: spec.notes,
+    placing: fromPlacing(spec),
+    given: spec,
   };
 }
 
 /** Throws an `ArgsError` for args that cannot be split. What the hub must judge is sent as it stands. */
 export function toSpec(draft: Draft): JobIn {
   return {
+    ...draft.given,
+    ...toPlacing(draft.placing),
     ...pick(TEXTS, (field) => draft[field].trim()),
     ...pick(OPTIONAL_TEXTS, (field) => draft[field].trim() || null),
     ...pick(NUMBERS, (field) => draft[field] ?? DEFAULTS[field]),
@@ -85,7 +111,12 @@ export function toSpec(draft: Draft): JobIn {
     log_line_prefix_template: draft.log_line_prefix_template || null,
     duplicate_stdout_filters: splitFilters(draft.duplicate_stdout_filters),
     duplicate_stderr_filters: splitFilters(draft.duplicate_stderr_filters),
+    log_metrics: draft.log_metrics.split("\n").filter((pattern) => pattern.trim()),
+    on_failure: splitCommands(draft.on_failure),
+    on_end: splitCommands(draft.on_end),
     env: Object.fromEntries(draft.env.filter((row) => row.name.trim()).map((row) => [row.name.trim(), row.value])),
+    labels: splitLabels(draft.labels),
+    notes: draft.notes,
   };
 }
 
@@ -119,6 +150,18 @@ export function splitConf(text: string): Record<string, string> {
   );
 }
 
+/** Commands for a shell, each of which may have several lines: an empty one begins the next. */
+function joinCommands(commands: string[]): string {
+  return commands.join("\n\n");
+}
+
+export function splitCommands(text: string): string[] {
+  return text
+    .split(/\n\s*\n/)
+    .map((command) => command.trim())
+    .filter((command) => command);
+}
+
 function joinFilters(filters: string[]): string {
   return filters.map((filter) => filter.replaceAll(",", ",,")).join(",");
 }
@@ -130,4 +173,15 @@ export function splitFilters(text: string): string[] {
     .replaceAll(",,", "\0")
     .split(",")
     .map((filter) => filter.replaceAll("\0", ","));
+}
+
+/** "team=vision" a line; a line without "=" has an empty value. */
+export function splitLabels(text: string): Record<string, string> {
+  const lines = text.split("\n").filter((line) => line.trim());
+  return Object.fromEntries(
+    lines.map((line) => {
+      const at = line.indexOf("=");
+      return at < 0 ? [line.trim(), ""] : [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+    }),
+  );
 }

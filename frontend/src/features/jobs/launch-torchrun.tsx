@@ -1,5 +1,5 @@
 import { Checkbox, NativeSelect, NumberInput, TextInput } from "@mantine/core";
-import { onOff, seconds, text, type Faults, type Fields } from "./launch-fields";
+import { number, onOff, seconds, text, type Faults, type Fields } from "./launch-fields";
 import classes from "./launch-form.module.css";
 
 /** The flags of torchrun that few jobs need. */
@@ -28,6 +28,12 @@ export function LaunchTorchrun({ fields }: { fields: Fields }) {
           {...text(fields, "log_line_prefix_template")}
         />
         <TextInput label="redirects" description="no effect: logs are always kept" {...text(fields, "redirects")} />
+        <NumberInput
+          label="log_max_bytes"
+          description="kept of each stream on its node"
+          thousandSeparator=" "
+          {...number(fields, "log_max_bytes")}
+        />
       </div>
       <div className={classes.row}>
         <TextInput
@@ -88,6 +94,7 @@ const TUCKED_AWAY: (keyof Faults)[] = [
   "local_ranks_filter",
   "log_line_prefix_template",
   "redirects",
+  "log_max_bytes",
   "duplicate_stdout_filters",
   "duplicate_stderr_filters",
   "signals_to_handle",

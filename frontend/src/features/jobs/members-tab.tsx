@@ -1,17 +1,21 @@
-import { Fragment } from "react";
-import type { JobOut, MemberOut } from "@/api";
+import { Button } from "@mantine/core";
+import { Fragment, useState } from "react";
+import { useMayOperate, type JobOut, type MemberOut, type RoundOut } from "@/api";
 import { formatAge } from "@/lib/format";
-import { MEMBER_STATES, NODE_STATES } from "@/lib/states";
+import { ENDED, MEMBER_STATES, NODE_STATES } from "@/lib/states";
 import { Age } from "@/ui/age";
 import { StateWord } from "@/ui/state-word";
 import table from "@/ui/table.module.css";
+import { FaultDialog } from "./fault-dialog";
 import { memberStanding } from "./member-standing";
 import classes from "./members-tab.module.css";
 
-const COLUMNS = 8;
+const COLUMNS = 9;
 
 /** The nodes of the newest attempt: where each stands, what it has spent, and what torch itself counts. */
-export function MembersTab({ job }: { job: JobOut }) {
+export function MembersTab({ job, rounds }: { job: JobOut; rounds: RoundOut[] }) {
+  const [aimed, setAimed] = useState<string | null>(null);
+  const mayAct = useMayOperate() && !ENDED.has(job.state);
   if (job.members.length === 0) return <p className="quiet">The job has not been placed on any node yet.</p>;
   return (
     <div className="live">
@@ -29,11 +33,14 @@ export function MembersTab({ job }: { job: JobOut }) {
               <th className={table.num} title="Torch's own counter">
                 Torch's
               </th>
+              <th>
+                <span className="visually-hidden">Act</span>
+              </th>
             </tr>
           </thead>
           <tbody>
             {job.members.map((member) => (
-              <MemberRow key={member.node} job={job} member={member} />
+              <MemberRow key={member.node} job={job} member={member} onFault={mayAct ? setAimed : undefined} />
             ))}
           </tbody>
         </table>
@@ -43,6 +50,15 @@ export function MembersTab({ job }: { job: JobOut }) {
         {meeting(job)}
         {job.scaling.why !== "" && ` The number of nodes was ${job.scaling.why}.`}
       </p>
+      {aimed !== null && (
+        <FaultDialog
+          job={job}
+          target={{ node: aimed }}
+          kind="kill_runner"
+          rounds={rounds}
+          onClose={() => setAimed(null)}
+        />
+      )}
     </div>
   );
 }
@@ -62,7 +78,14 @@ function meeting(job: JobOut): string {
   return at === "" ? "" : ` The nodes meet by ${job.spec.rdzv_backend}${at}, and none of them hosts it.`;
 }
 
-function MemberRow({ job, member }: { job: JobOut; member: MemberOut }) {
+interface RowProps {
+  job: JobOut;
+  member: MemberOut;
+  /** Undefined: nobody may do anything to it here. */
+  onFault: ((node: string) => void) | undefined;
+}
+
+function MemberRow({ job, member, onFault }: RowProps) {
   const budget = job.restarts.by_node[member.node];
   const standing = memberStanding(member, job);
   return (
@@ -90,6 +113,18 @@ function MemberRow({ job, member }: { job: JobOut; member: MemberOut }) {
         <td className={table.num}>{budget?.charged ?? 0}</td>
         <td className={table.num}>{budget?.remaining ?? job.restarts.max_restarts}</td>
         <td className={table.num}>{budget?.torch_counter ?? 0}</td>
+        <td>
+          {onFault !== undefined && member.settled_at === null && (
+            <Button
+              size="compact-xs"
+              variant="default"
+              aria-label={`Fault on ${member.node}`}
+              onClick={() => onFault(member.node)}
+            >
+              Fault …
+            </Button>
+          )}
+        </td>
       </tr>
       {standing.says !== "" && (
         <tr className={classes.says} data-standing-of={member.node}>

@@ -38,6 +38,18 @@ export const DEFAULTS: Required<SpecIn> = {
   duplicate_stderr_filters: [],
   virtual_local_rank: false,
   numa_binding: null,
+  evidence: "fast",
+  on_failure: [],
+  on_end: [],
+  hook_timeout_s: 60,
+  log_max_bytes: 2 ** 30,
+  log_metrics: [],
+  stall_after_s: null,
+  stall_log_regex: "",
+  stall_log_start_s: 60,
+  stall_log_every_s: null,
+  on_stall: "notify",
+  stall_restarts_per_hour: 2,
 };
 
 /** Whether a field of a stored spec says no more than leaving it out would. */

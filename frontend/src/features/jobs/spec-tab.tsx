@@ -1,5 +1,7 @@
 import { Button, CopyButton } from "@mantine/core";
 import type { JobOut } from "@/api";
+import { SpecPlacing } from "./spec-placing";
+import { SpecTorchrun } from "./spec-torchrun";
 import { isDefault } from "./spec-defaults";
 import classes from "./spec-tab.module.css";
 
@@ -18,6 +20,8 @@ export function SpecTab({ job }: { job: JobOut }) {
           </Button>
         )}
       </CopyButton>
+      <SpecTorchrun job={job} />
+      <SpecPlacing placing={job.placing} />
       {list(told)}
       <details className={classes.usual}>
         <summary>{usual.length} fields that were left as they are by default</summary>

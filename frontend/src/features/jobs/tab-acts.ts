@@ -6,8 +6,11 @@ import { pressKey } from "@/ui/use-keys";
 
 export const TABS = [
   { value: "logs", word: "Logs" },
+  { value: "metrics", word: "Metrics" },
   { value: "events", word: "Events" },
   { value: "nodes", word: "Nodes" },
+  { value: "stacks", word: "Stacks" },
+  { value: "evidence", word: "Evidence" },
   { value: "goodput", word: "Goodput" },
   { value: "spec", word: "Spec" },
 ];

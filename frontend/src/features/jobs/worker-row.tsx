@@ -1,10 +1,10 @@
 import { Button } from "@mantine/core";
-import type { WorkerOut } from "@/api";
+import type { WorkerOut, WorkerUsageOut } from "@/api";
 import { formatCount } from "@/lib/format";
-import { WORKER_STATES, WORKER_WORDS } from "@/lib/states";
 import { Age } from "@/ui/age";
 import { StateWord } from "@/ui/state-word";
 import table from "@/ui/table.module.css";
+import { formatCpu, formatGpu, formatMemory, standingOf, UNKNOWN } from "./worker-usage";
 import classes from "./workers.module.css";
 
 interface Props {
@@ -12,12 +12,19 @@ interface Props {
   index: number;
   worker: WorkerOut;
   lag: number | null;
+  /** What it uses now; undefined where its node does not say. */
+  usage: WorkerUsageOut | undefined;
+  hasGpus: boolean;
   isSelected: boolean;
   onSelect: () => void;
   onKill: (() => void) | undefined;
+  isPicked: boolean;
+  /** Undefined: nobody may do anything to it here. */
+  onPick: (() => void) | undefined;
 }
 
-export function WorkerRow({ index, worker, lag, isSelected, onSelect, onKill }: Props) {
+export function WorkerRow({ index, worker, lag, usage, hasGpus, isSelected, onSelect, onKill, isPicked, onPick }: Props) {
+  const standing = standingOf(worker, usage);
   return (
     <tr
       aria-rowindex={index + 2}
@@ -26,7 +33,18 @@ export function WorkerRow({ index, worker, lag, isSelected, onSelect, onKill }: 
       data-rank={worker.rank}
       title={worker.said || undefined}
     >
-      <td className={table.num}>
+      <td className={`${table.num} ${classes.rankCell}`}>
+        {onPick !== undefined && (
+          <input
+            type="checkbox"
+            className={classes.pick}
+            aria-label={`Pick rank ${worker.rank}`}
+            checked={isPicked}
+            disabled={worker.state !== "running" && !isPicked}
+            onClick={(event) => event.stopPropagation()}
+            onChange={onPick}
+          />
+        )}
         <button
           type="button"
           className={classes.rank}
@@ -42,11 +60,15 @@ export function WorkerRow({ index, worker, lag, isSelected, onSelect, onKill }: 
       <td className={table.num}>{worker.step === null ? "–" : formatCount(worker.step)}</td>
       <td className={`${table.num} ${classes.wide}`}>{lag === null ? "–" : formatCount(lag)}</td>
       <td>
-        <StateWord word={WORKER_WORDS[worker.state]} look={WORKER_STATES[worker.state]} />
+        <StateWord word={standing.word} look={standing.look} />
       </td>
       <td className={classes.wide}>
         {worker.progress_at === null ? <span className="quiet">nothing</span> : <Age at={worker.progress_at} suffix=" ago" />}
       </td>
+      <td className={`${table.num} ${classes.wide}`}>{formatCpu(usage?.cpu)}</td>
+      <td className={`${table.num} ${classes.wide}`}>{formatMemory(usage?.memory_bytes)}</td>
+      {hasGpus && <td className={`${table.num} ${classes.wide}`}>{usage?.gpu_index ?? UNKNOWN}</td>}
+      {hasGpus && <td className={`${table.num} ${classes.wide}`}>{formatGpu(usage)}</td>}
       <td className={classes.act}>{onKill !== undefined && <KillButton worker={worker} onKill={onKill} />}</td>
     </tr>
   );

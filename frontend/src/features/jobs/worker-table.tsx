@@ -4,23 +4,28 @@ import type { WorkerOut } from "@/api";
 import table from "@/ui/table.module.css";
 import { rowAfter } from "./worker-list";
 import { WorkerRow } from "./worker-row";
+import type { UsageByRank } from "./worker-usage";
 import classes from "./workers.module.css";
 
 interface Props {
   workers: WorkerOut[];
   /** The step of the worker that is furthest. */
   fastest: number;
+  usage: UsageByRank;
   selected: string | null;
   onSelect: (rank: number) => void;
   /** Undefined: nobody may kill here. */
   onKill: ((worker: WorkerOut) => void) | undefined;
+  /** Ranks that are picked for something done to several at once. */
+  picked: ReadonlySet<number>;
+  onPick: ((worker: WorkerOut) => void) | undefined;
 }
 
 const ROW_PX = 33;
 const WINDOWED_ABOVE = 100;
 
 /** A row for each worker; of many only those in sight are in the page. */
-export function WorkerTable({ workers, fastest, selected, onSelect, onKill }: Props) {
+export function WorkerTable({ workers, fastest, usage, selected, onSelect, onKill, picked, onPick }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const rows = useVirtualizer({
     count: workers.length,
@@ -31,6 +36,7 @@ export function WorkerTable({ workers, fastest, selected, onSelect, onKill }: Pr
     overscan: workers.length <= WINDOWED_ABOVE ? WINDOWED_ABOVE : 20,
   });
   const inSight = rows.getVirtualItems();
+  const hasGpus = [...usage.values()].some((one) => one.gpu_index !== null);
   const select = useMovingSelection(box, selected, (index) => rows.scrollToIndex(index), onSelect);
   const press = (event: KeyboardEvent) => {
     const at = (event.target as Element).closest("tr")?.dataset["rank"] ?? selected;
@@ -44,7 +50,7 @@ export function WorkerTable({ workers, fastest, selected, onSelect, onKill }: Pr
   return (
     <div ref={box} className={`${table.scroll} ${classes.scroll}`}>
       <table className={`${table.table} ${classes.table}`} data-testid="workers" aria-rowcount={workers.length + 1}>
-        <Columns />
+        <Columns hasGpus={hasGpus} />
         <tbody onKeyDown={press}>
           <Space px={inSight[0]?.start ?? 0} />
           {inSight.map(({ index, key }) => {
@@ -56,9 +62,13 @@ export function WorkerTable({ workers, fastest, selected, onSelect, onKill }: Pr
                 index={index}
                 worker={worker}
                 lag={worker.step === null ? null : fastest - worker.step}
+                usage={usage.get(worker.rank)}
+                hasGpus={hasGpus}
                 isSelected={selected === String(worker.rank)}
                 onSelect={() => onSelect(worker.rank)}
                 onKill={onKill && (() => onKill(worker))}
+                isPicked={picked.has(worker.rank)}
+                onPick={onPick && (() => onPick(worker))}
               />
             );
           })}
@@ -96,17 +106,17 @@ function Space({ px }: { px: number }) {
   if (px <= 0) return null;
   return (
     <tr aria-hidden="true" className={classes.space}>
-      <td colSpan={8} style={{ height: px }} />
+      <td colSpan={12} style={{ height: px }} />
     </tr>
   );
 }
 
-function Columns() {
+function Columns({ hasGpus }: { hasGpus: boolean }) {
   return (
     <thead>
       <tr aria-rowindex={1}>
         <th className={`${table.num} ${classes.rankColumn}`}>Rank</th>
-        <th>Node</th>
+        <th className={classes.nodeColumn}>Node</th>
         <th className={`${table.num} ${classes.wide} ${classes.pidColumn}`}>PID</th>
         <th className={`${table.num} ${classes.stepColumn}`}>Step</th>
         <th className={`${table.num} ${classes.wide} ${classes.lagColumn}`} title="Steps behind the fastest worker">
@@ -114,6 +124,18 @@ function Columns() {
         </th>
         <th className={classes.stateColumn}>State</th>
         <th className={`${classes.wide} ${classes.reportedColumn}`}>Reported</th>
+        <th className={`${table.num} ${classes.wide} ${classes.cpuColumn}`} title="Of one core, with its children">
+          CPU
+        </th>
+        <th className={`${table.num} ${classes.wide} ${classes.memoryColumn}`} title="In use by it and its children">
+          Memory
+        </th>
+        {hasGpus && <th className={`${table.num} ${classes.wide} ${classes.gpuColumn}`}>GPU</th>}
+        {hasGpus && (
+          <th className={`${table.num} ${classes.wide} ${classes.gpuUseColumn}`} title="How busy its GPU is, and how much memory is in use on it">
+            GPU use
+          </th>
+        )}
         <th className={classes.act}>
           <span className="visually-hidden">Act</span>
         </th>

@@ -1,24 +1,32 @@
+import { Button } from "@mantine/core";
 import { useState } from "react";
 import { useSearchParams } from "wouter";
-import { useMayOperate, type JobOut, type RoundOut, type WorkerOut } from "@/api";
+import { useMayOperate, useWorkerUsage, type JobOut, type RoundOut, type WorkerOut } from "@/api";
 import { plural } from "@/lib/format";
 import { ENDED, WORKER_WORDS } from "@/lib/states";
 import { useActs, type Act } from "@/ui/acts";
 import { SearchField } from "@/ui/search-field";
 import { useKeys } from "@/ui/use-keys";
-import { KillDialog } from "./kill-dialog";
+import { FaultDialog } from "./fault-dialog";
+import type { FaultKind } from "./fault-words";
+import { usePicked } from "./use-picked";
 import { MANY, matching } from "./worker-list";
 import { WorkerTable } from "./worker-table";
+import { byRank } from "./worker-usage";
+import { UsageNotes } from "./usage-notes";
 import classes from "./workers.module.css";
 
 /** The workers of the newest round. The selected rank, and what is searched for, stand in the address. */
 export function Workers({ job, rounds }: { job: JobOut; rounds: RoundOut[] }) {
   const [params, setParams] = useSearchParams();
-  const [aimed, setAimed] = useState<WorkerOut | null>(null);
+  const [aimed, setAimed] = useState<Aimed | null>(null);
   const mayKill = useMayOperate() && !ENDED.has(job.state);
   const selected = params.get("rank");
   const wanted = params.get("q") ?? "";
   const shown = matching(job.workers, wanted);
+  const picked = usePicked(job.workers);
+  const told = useWorkerUsage(job.id, job.workers.length > 0 && !ENDED.has(job.state));
+  const usage = byRank(job.workers, told.isError ? [] : (told.data?.workers ?? []));
   const set = (name: string, value: string) =>
     setParams(
       (held) => {
@@ -31,10 +39,11 @@ export function Workers({ job, rounds }: { job: JobOut; rounds: RoundOut[] }) {
   useKeys({
     k: () => {
       const found = job.workers.find((worker) => String(worker.rank) === selected && worker.state === "running");
-      if (mayKill && found) setAimed(found);
+      if (mayKill && picked.workers.length > 0) setAimed({ workers: picked.workers, kind: "kill_worker" });
+      else if (mayKill && found) setAimed({ workers: [found], kind: "kill_worker" });
     },
   });
-  useActs(() => (mayKill ? job.workers.filter(isRunning).map((worker) => killAct(worker, setAimed)) : []));
+  useActs(() => (mayKill ? job.workers.filter(isRunning).flatMap((worker) => faultActs(worker, setAimed)) : []));
   return (
     <section className="live" aria-label="Workers">
       <div className={classes.title}>
@@ -47,19 +56,38 @@ export function Workers({ job, rounds }: { job: JobOut; rounds: RoundOut[] }) {
             {shown.length} of {plural(job.workers.length, "worker")}
           </span>
         )}
+        {mayKill && picked.workers.length > 0 && (
+          <PickedActs
+            count={picked.workers.length}
+            onFault={() => setAimed({ workers: picked.workers, kind: "kill_worker" })}
+            onClear={picked.clear}
+          />
+        )}
       </div>
       {job.workers.length === 0 && <p className="quiet">{noWorkers(job)}</p>}
       {job.workers.length > 0 && shown.length === 0 && <p className="quiet">No worker has this rank, pid, node or state.</p>}
       {shown.length > 0 && (
         <WorkerTable
           workers={shown}
+          usage={usage}
           fastest={Math.max(...job.workers.map((worker) => worker.step ?? 0))}
           selected={selected}
           onSelect={(rank) => set("rank", String(rank))}
-          onKill={mayKill ? setAimed : undefined}
+          onKill={mayKill ? (worker) => setAimed({ workers: [worker], kind: "kill_worker" }) : undefined}
+          picked={picked.ranks}
+          onPick={mayKill ? picked.toggle : undefined}
         />
       )}
-      {aimed !== null && <KillDialog job={job} worker={aimed} rounds={rounds} onClose={() => setAimed(null)} />}
+      {told.data !== undefined && <UsageNotes usage={told.data} />}
+      {aimed !== null && (
+        <FaultDialog
+          job={job}
+          target={{ workers: aimed.workers }}
+          kind={aimed.kind}
+          rounds={rounds}
+          onClose={() => setAimed(null)}
+        />
+      )}
     </section>
   );
 }
@@ -68,9 +96,41 @@ function isRunning(worker: WorkerOut): boolean {
   return worker.state === "running";
 }
 
-function killAct(worker: WorkerOut, aim: (worker: WorkerOut) => void): Act {
+interface Aimed {
+  workers: WorkerOut[];
+  kind: FaultKind;
+}
+
+const OFFERED: [FaultKind, string][] = [
+  ["kill_worker", "Kill"],
+  ["freeze_worker", "Freeze"],
+  ["slow_worker", "Slow"],
+];
+
+function faultActs(worker: WorkerOut, aim: (aimed: Aimed) => void): Act[] {
   const { rank, node, state } = worker;
-  return { id: `kill:${rank}`, says: `Kill rank ${rank}`, note: `${node}, ${WORKER_WORDS[state]}`, isDanger: true, run: () => aim(worker) };
+  const note = `${node}, ${WORKER_WORDS[state]}`;
+  return OFFERED.map(([kind, word]) => ({
+    id: `${kind}:${rank}`,
+    says: `${word} rank ${rank}`,
+    note,
+    isDanger: true,
+    run: () => aim({ workers: [worker], kind }),
+  }));
+}
+
+/** What can be done with the workers that are picked. */
+function PickedActs({ count, onFault, onClear }: { count: number; onFault: () => void; onClear: () => void }) {
+  return (
+    <>
+      <Button size="compact-xs" color="red.9" onClick={onFault}>
+        Fault on {plural(count, "worker")} …
+      </Button>
+      <Button size="compact-xs" variant="default" onClick={onClear}>
+        Pick none
+      </Button>
+    </>
+  );
 }
 
 function noWorkers(job: JobOut): string {

@@ -5,7 +5,7 @@ import classes from "./timeline.module.css";
 
 const OF_NODES = ["rendezvous", "starting", "up", "restarting", "finishing", "unheard"] as const satisfies LookName[];
 const OF_RANKS = Object.keys(WORKER_STATES) as WorkerState[];
-const MARK_KINDS: readonly MarkKind[] = ["failure", "kill", "checkpoint", "resumed", "join", "leave"];
+const MARK_KINDS: readonly MarkKind[] = ["failure", "stall", "kill", "fault", "checkpoint", "resumed", "join", "leave"];
 
 /** What the colours and marks of the timeline mean. */
 export function Legend({ hasRanks }: { hasRanks: boolean }) {

@@ -14,7 +14,9 @@ interface MarkLook {
 
 export const MARKS: Record<MarkKind, MarkLook> = {
   failure: { word: "failure", tone: "red", path: "M-4-4L4 4M4-4L-4 4" },
+  stall: { word: "stalled", tone: "amber", path: "M0-5L5 0L0 5L-5 0Z", filled: true },
   kill: { word: "killed by hand", tone: "ink", path: "M1-6L-3 1H0L-1 6L3-1H0Z", filled: true },
+  fault: { word: "fault by hand", tone: "ink", path: "M-5 4L0-5L5 4Z" },
   checkpoint: { word: "checkpoint", tone: "ink", path: "M3.5 0A3.5 3.5 0 1 1-3.5 0A3.5 3.5 0 1 1 3.5 0" },
   join: { word: "node joined", tone: "ink", path: "M-4 0H4M0-4V4" },
   leave: { word: "node left", tone: "ink", path: "M-4 0H4" },

@@ -129,7 +129,7 @@ function firstRow(rows: readonly Row[], holds: (row: Row) => boolean): number {
 }
 
 /** What ended a rank is told on its own lane too. A checkpoint is told by one rank, but is not a matter of that rank. */
-const OF_RANKS: ReadonlySet<MarkOut["kind"]> = new Set(["failure", "kill"]);
+const OF_RANKS: ReadonlySet<MarkOut["kind"]> = new Set(["failure", "kill", "fault"]);
 
 /** Where a mark belongs: its node's lane, and its rank's where that is open. */
 export function rowsOfMark({ rowOf }: Picture, { kind, node, rank }: MarkOut): Row[] {

@@ -1,5 +1,7 @@
 import type { RoundOut } from "@/api";
 import { formatClock, formatCount, formatMoment, plural } from "@/lib/format";
+import { EvidenceLink } from "../evidence-link";
+import { LinesLink } from "../logs/lines-link";
 import { CAUSES, consequenceLines } from "./round-words";
 import classes from "./round-card.module.css";
 
@@ -9,7 +11,8 @@ export function RoundCard({ round }: { round: RoundOut }) {
     <section className={classes.card} aria-label={`Round ${round.number}`}>
       <p className={classes.head}>
         <b>Round {round.number}</b> formed at <time title={formatMoment(round.formed_at)}>{formatClock(round.formed_at)}</time>:{" "}
-        {plural(round.world_size, "rank")} on {round.nodes.join(", ")}.
+        {plural(round.world_size, "rank")} on {round.nodes.join(", ")}.{" "}
+        <LinesLink moment={{ attempt: round.attempt, round: round.number, at: round.formed_at }}>Show what it wrote first</LinesLink>
       </p>
       {round.restart === "start" ? <p>It was the first of attempt {round.attempt}.</p> : <Cause round={round} />}
     </section>
@@ -28,6 +31,13 @@ function Cause({ round }: { round: RoundOut }) {
   return (
     <>
       <p data-testid="cause">{cause.sentence || `Its cause: ${CAUSES[cause.kind]}.`}</p>
+      {cause.rank !== null && round.number > 1 && (
+        <p>
+          <LinesLink moment={{ attempt: round.attempt, round: round.number - 1, rank: cause.rank }}>
+            Show the last lines of rank {cause.rank} before
+          </LinesLink>
+        </p>
+      )}
       <dl className={classes.facts}>
         <dt>Cause</dt>
         <dd>{CAUSES[cause.kind]}</dd>
@@ -48,6 +58,13 @@ function Cause({ round }: { round: RoundOut }) {
         <dt>Steps redone</dt>
         <dd>{redone(round)}</dd>
       </dl>
+      {round.restart === "failure" && (
+        <p>
+          <EvidenceLink attempt={round.attempt} round={round.number - 1}>
+            {`Evidence of round ${round.number - 1}`}
+          </EvidenceLink>
+        </p>
+      )}
     </>
   );
 }

@@ -1,0 +1,91 @@
+"""Hiding what looks like a secret before it is shown or kept: in environments, addresses and texts.
+
+Standard library only: runners and node agents hide the same as the hub.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+MASK = "••••••"
+
+_PART = re.compile(r"[^A-Za-z0-9]+")
+_ENDS = (
+    "KEY",
+    "TOKEN",
+    "SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "PWD",
+    "PASSPHRASE",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "DSN",
+)
+_WORDS = frozenset({"PRIVATE", "AUTH", "AUTHORIZATION", "COOKIE", "PASS"})
+_PASSWORD_IN_URL = re.compile(r"(?<=://)([^:/@\s]*):([^/@\s]+)@")
+_FOLDERS = frozenset({"PWD", "OLDPWD"})
+"""What shells call the folder they are in."""
+
+SHORTEST = 6
+"""A secret that is shorter would be found in texts where it is none."""
+
+
+def looks_secret(name: str) -> bool:
+    """Whether a variable of that name holds a secret, by the words it is made of."""
+    parts = [part for part in _PART.split(name.upper()) if part]
+    return any(part.endswith(_ENDS) or part in _WORDS for part in parts)
+
+
+def mask_env(env: Mapping[str, Any]) -> dict[str, Any]:
+    """The same names; the values of those that look secret hidden, and passwords in addresses."""
+    return {
+        name: MASK if looks_secret(name) and value != "" else mask_addresses(value)
+        for name, value in env.items()
+    }
+
+
+def mask_addresses(value: Any) -> Any:
+    """A text with the passwords in its addresses hidden; anything else as it is."""
+    return _PASSWORD_IN_URL.sub(rf"\1:{MASK}@", value) if isinstance(value, str) else value
+
+
+def mask(value: Any) -> Any:
+    """A copy of plain JSON values in which every ``env`` and ``rdzv_conf`` is masked, at any depth."""
+    if isinstance(value, list):
+        return [mask(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {key: _MASKS.get(key, mask)(item) for key, item in value.items()}
+
+
+def _mask_conf(conf: Any) -> Any:
+    """Of ``rdzv_conf`` the password alone: its other keys are paths and times."""
+    hidden = {"password": MASK} if isinstance(conf, dict) and conf.get("password") else {}
+    return {**conf, **hidden} if isinstance(conf, dict) else mask(conf)
+
+
+_MASKS: dict[str, Callable[[Any], Any]] = {
+    "env": lambda env: mask_env(env) if isinstance(env, dict) else mask(env),
+    "rdzv_conf": _mask_conf,
+}
+
+
+def secrets_in(*environments: Mapping[str, str]) -> tuple[str, ...]:
+    """The values that ``mask_env`` hides, those long enough to be looked for in texts; the longest first."""
+    found = {
+        value
+        for env in environments
+        for name, value in env.items()
+        if looks_secret(name) and name not in _FOLDERS and len(value) >= SHORTEST
+    }
+    return tuple(sorted(found, key=lambda value: (-len(value), value)))
+
+
+def hide(text: str, secrets: tuple[str, ...]) -> str:
+    """The text without these, and without the passwords of addresses."""
+    for secret in secrets:
+        text = text.replace(secret, MASK)
+    return str(mask_addresses(text))

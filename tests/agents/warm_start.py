@@ -1,0 +1,89 @@
+"""Starts runners and store keepers as a node agent with a warm process does: forked, with torch imported.
+
+Importing torch takes a core for a second or two, and hundreds of tests start several of them.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from agents.bundle import Bundle
+from agents.node.devices import devices_of
+from agents.node.warm import MODULES, Child, WarmProcess
+from tests.waiting import LENIENCE, wait_until
+
+OF_EACH_TEST = "PYTEST_CURRENT_TEST"
+COLD = "REGROUP_TEST_COLD"
+"""Set by the fixture ``cold``: with it in its environment nothing is forked."""
+PLAIN = {
+    name: value
+    for name, value in os.environ.items()
+    if name != OF_EACH_TEST and not name.startswith("REGROUP_")
+}
+"""What the warm process is started with, before any test has changed it."""
+READY_S = 90.0
+
+
+class Forked:
+    """With as much of the face of ``subprocess.Popen`` as tests look at."""
+
+    def __init__(self, child: Child) -> None:
+        self._child = child
+        self.pid, self.ref = child.pid, child.ref
+
+    @property
+    def returncode(self) -> int | None:
+        return self._child.returncode
+
+    def poll(self) -> int | None:
+        return self._child.poll()
+
+    def wait(self, timeout: float | None = None) -> int:
+        code = wait_until(
+            lambda: (self.poll(),) if self.poll() is not None else None, timeout or 60, "its end"
+        )
+        assert code[0] is not None
+        return code[0]
+
+    def send_signal(self, signum: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, signum)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
+def fork_warm(
+    bundle: Bundle, boot: Path, environment: dict[str, str], store: socket.socket | None
+) -> Forked | None:
+    """None where that process would differ from one that is started anew: its environment is another."""
+    if {name: value for name, value in environment.items() if name != OF_EACH_TEST} != PLAIN:
+        return None
+    request = {
+        "module": MODULES[boot],
+        "command": [sys.executable, str(boot), str(bundle.folder)],
+        "folder": "/",
+        "mark": bundle.mark,
+        "variables": devices_of(bundle).variables,
+    }
+    with bundle.own_log.open("ab") as log:
+        fds = [log.fileno()] if store is None else [log.fileno(), store.fileno()]
+        child = _warm().fork(request, fds)
+    return None if child is None else Forked(child)
+
+
+@cache
+def _warm() -> WarmProcess:
+    """One for all tests of this process; it ends when this one does."""
+    warm = WarmProcess(sys.executable, PLAIN, Path(tempfile.mkdtemp(prefix="warm-")) / "log")
+    wait_until(lambda: warm.is_ready or warm.death, READY_S * LENIENCE, "the warm process to be ready")
+    return warm

@@ -1,0 +1,51 @@
+"""Refuses a launch for which no node will ever do: it would wait for ever."""
+
+from __future__ import annotations
+
+from django.conf import settings
+
+from agents.wire.spec import JobSpec, parse_nnodes, slots_needed
+from webapp.accounts.models import Account
+from webapp.errors import refuse_field
+from webapp.fleet.models import Node
+
+from .schemas import JobIn
+from .words import are, count, listed
+
+
+def require_placeable(account: Account, data: JobIn, spec: JobSpec) -> None:
+    """Raises:
+    Problem: 422 naming the field.
+    """
+    low = spec.nodes or parse_nnodes(spec.nnodes)[0]
+    _require_named(data.node_names, low)
+    _require_share(account, low, slots_needed(spec))
+
+
+def _require_named(names: list[str], low: int) -> None:
+    if not names:
+        return
+    known = set(Node.objects.filter(name__in=names).values_list("name", flat=True))
+    if unknown := sorted(set(names) - known):
+        raise refuse_field(
+            "node_names",
+            f"{are(unknown)} not among the nodes that have joined.",
+            "Name nodes as the page of the nodes has them, or none for any.",
+        )
+    if len(known) < low:
+        raise refuse_field(
+            "node_names",
+            f"{count(low, 'node')} {'is' if low == 1 else 'are'} needed, and {listed(sorted(known))} "
+            f"{'is' if len(known) == 1 else 'are'} all that may be used.",
+            "Name more nodes, or none for any.",
+        )
+
+
+def _require_share(account: Account, low: int, slots: int) -> None:
+    most = settings.USER_SLOTS
+    if most and low * slots > most:
+        raise refuse_field(
+            "nnodes",
+            f"The job needs {low * slots} slots at least, and {account.username} may use {most} at a time.",
+            "Launch a smaller one, or have REGROUP_USER_SLOTS raised.",
+        )

@@ -1,0 +1,96 @@
+"""Puts together what is known of each worker of the newest round, as stalls are judged by. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from agents.wire.lifecycle import Phase, RunnerState, WorkerState
+from agents.wire.usage import WorkerUsage
+
+from .samples import Sample, Samples
+from .situation import JobFacts, MemberFacts
+from .stack_groups import Group
+from .stalls import WorkerView
+
+LATE_S = 1.0
+"""What a worker reports is recorded within less than that."""
+
+
+def is_up(facts: JobFacts) -> bool:
+    """The newest round stands, all of its workers run, and nothing of it is on its way to an end."""
+    newest = facts.newest
+    members = facts.in_newest
+    if newest is None or facts.wants_stop or not members:
+        return False
+    return all(
+        m.runner.phase is Phase.UP
+        and m.runner.round == newest.number
+        and not m.leaves
+        and all(worker.state == "running" for worker in m.runner.workers)
+        for m in members
+    )
+
+
+def up_since(facts: JobFacts) -> datetime | None:
+    return max((m.runner.since for m in facts.in_newest if m.runner.since is not None), default=None)
+
+
+def views_of(
+    facts: JobFacts, attempt: str, samples: Samples, groups: Iterable[Group] = ()
+) -> list[WorkerView]:
+    placed = {rank: group for group in groups for rank in group.ranks}
+    return [
+        _view(worker, member, _usage_of(worker, samples.get(member.node), attempt), samples, placed)
+        for member in facts.in_newest
+        for worker in member.runner.workers
+    ]
+
+
+def _usage_of(worker: WorkerState, sample: Sample | None, attempt: str) -> WorkerUsage | None:
+    """Of that very process."""
+    key = (worker.ref.rank, worker.ref.pid, worker.ref.start_time)
+    told = sample.of_attempt(attempt) if sample is not None else ()
+    return next((one for one in told if (one.rank, one.pid, one.start_time) == key), None)
+
+
+def _view(
+    worker: WorkerState,
+    member: MemberFacts,
+    usage: WorkerUsage | None,
+    samples: Samples,
+    placed: dict[int, Group],
+) -> WorkerView:
+    sample, group = samples.get(member.node), placed.get(worker.ref.rank)
+    is_seen = usage is not None and sample is not None and _knows_all(member.runner, usage, sample)
+    age_s = sample.age_s if sample is not None else 0.0
+
+    def aged(seconds: float | None) -> float | None:
+        return None if seconds is None else seconds + age_s
+
+    return WorkerView(
+        rank=worker.ref.rank,
+        node=member.node,
+        step=worker.step,
+        total=worker.total,
+        trail=worker.trail,
+        saving_step=worker.saving_step,
+        is_seen=is_seen,
+        state=usage.state if usage is not None else "",
+        silence_s=aged(usage.said_s) if usage is not None else None,
+        wrote_s=aged(usage.wrote_s) if usage is not None else None,
+        matched_s=aged(usage.matched_s) if usage is not None else None,
+        stands=group.place if group is not None else "",
+        stands_out=group is not None and group.stands_out,
+    )
+
+
+def _knows_all(runner: RunnerState, usage: WorkerUsage, sample: Sample) -> bool:
+    """Whether what the worker reported last has come here, too: both moments are by the node's clock.
+
+    Where records are late, as after an outage, what looks like silence may be what has not arrived.
+    """
+    if usage.said_s is None or runner.told_at is None:
+        return runner.told_at is not None
+    said_at = sample.at - timedelta(seconds=usage.said_s)
+    return runner.told_at >= said_at - timedelta(seconds=LATE_S)

@@ -1,0 +1,1 @@
+"""torchrun's command line, read into a spec and written from one. Pure: no database, no clock, no torch."""
