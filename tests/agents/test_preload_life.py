@@ -16,6 +16,8 @@ from tests.agents.preload_harness import Way, spec_of
 from tests.agents.runner_harness import Attempt, Runner, write_script
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.usefixtures("cold")
+
 STEPS = """
 import os, signal, time
 import regroup_report
@@ -41,8 +43,6 @@ time.sleep(600)
 
 WAITS_FOR_GO = """
 import pathlib, time
-
-pytestmark = pytest.mark.usefixtures("cold")
 while not pathlib.Path(__file__).with_name("go").exists():
     time.sleep(0.02)
 """

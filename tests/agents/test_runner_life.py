@@ -20,7 +20,6 @@ SLEEPER = "import time\nprint('up', flush=True)\ntime.sleep(600)\n"
 WITNESS = """
 import json, os, sys
 import regroup_report
-
 names = ("RANK", "MASTER_ADDR", "REGROUP_ROUND", "TORCHELASTIC_RESTART_COUNT", "OMP_NUM_THREADS", "GREETING")
 print(json.dumps({
     "path": sys.path, "modules": sorted(sys.modules), "cwd": os.getcwd(), "argv": sys.argv[1:],

@@ -13,7 +13,7 @@ from tests.cli.hub_server import TOKEN, HubServer, serve
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Nothing of whoever runs the tests is read or written."""
-    for name in ("REGROUP_URL", "REGROUP_TOKEN", "XDG_CONFIG_HOME"):
+    for name in ("REGROUP_URL", "REGROUP_TOKEN", "XDG_CONFIG_HOME", "COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     return tmp_path

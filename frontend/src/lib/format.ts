@@ -65,7 +65,9 @@ export function formatMoment(at: string | number | Date): string {
 
 export function formatBytes(bytes: number): string {
   const gib = bytes / 2 ** 30;
-  return gib >= 10 ? `${gib.toFixed(0)} GiB` : gib >= 1 ? `${gib.toFixed(1)} GiB` : `${(bytes / 2 ** 20).toFixed(0)} MiB`;
+  if (gib >= 1) return gib >= 10 ? `${gib.toFixed(0)} GiB` : `${gib.toFixed(1)} GiB`;
+  const mib = bytes / 2 ** 20;
+  return mib >= 1 || bytes === 0 ? `${mib.toFixed(0)} MiB` : `${Math.ceil(bytes / 1024)} KiB`;
 }
 
 /** "1 node", "2 nodes". */

@@ -14,7 +14,7 @@ function round(...nodes: EvidenceNode[]): EvidenceRound {
 test("what is kept is told with who keeps it, and what is away is named", () => {
   const away = node("node-b", { state: "unreachable", why: "node-b is not heard." });
   const told = round(node("node-a", { missing: ["The stack of rank 1: it stood still."] }), away);
-  expect(keptSentence(told)).toContain("on 1 of 2 nodes, with the stacks of 1 rank.");
+  expect(keptSentence(told)).toBe("1 KiB on 1 of 2 nodes, with the stacks of 1 rank.");
   expect(absent(told)).toEqual([away]);
   expect(missing(told)).toEqual(["node-a: The stack of rank 1: it stood still."]);
   expect(isKept(told)).toBe(true);

@@ -33,7 +33,7 @@ export function MembersTab({ job, rounds }: { job: JobOut; rounds: RoundOut[] })
               <th className={table.num} title="Torch's own counter">
                 Torch's
               </th>
-              <th>
+              <th className={classes.act}>
                 <span className="visually-hidden">Act</span>
               </th>
             </tr>
@@ -113,7 +113,7 @@ function MemberRow({ job, member, onFault }: RowProps) {
         <td className={table.num}>{budget?.charged ?? 0}</td>
         <td className={table.num}>{budget?.remaining ?? job.restarts.max_restarts}</td>
         <td className={table.num}>{budget?.torch_counter ?? 0}</td>
-        <td>
+        <td className={classes.act}>
           {onFault !== undefined && member.settled_at === null && (
             <Button
               size="compact-xs"

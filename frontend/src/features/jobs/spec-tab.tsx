@@ -1,4 +1,3 @@
-import { Button, CopyButton } from "@mantine/core";
 import type { JobOut } from "@/api";
 import { SpecPlacing } from "./spec-placing";
 import { SpecTorchrun } from "./spec-torchrun";
@@ -13,14 +12,7 @@ export function SpecTab({ job }: { job: JobOut }) {
   const usual = fields.filter((field) => !told.includes(field));
   return (
     <div>
-      <CopyButton value={text}>
-        {({ copied, copy }) => (
-          <Button size="compact-xs" variant="default" onClick={copy}>
-            {copied ? "Copied" : "Copy as JSON"}
-          </Button>
-        )}
-      </CopyButton>
-      <SpecTorchrun job={job} />
+      <SpecTorchrun job={job} json={text} />
       <SpecPlacing placing={job.placing} />
       {list(told)}
       <details className={classes.usual}>

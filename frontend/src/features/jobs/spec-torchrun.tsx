@@ -1,4 +1,4 @@
-import { Button, CopyButton } from "@mantine/core";
+import { Button, CopyButton, Group } from "@mantine/core";
 import { useJobCheck, useTorchrun, type JobOut } from "@/api";
 import { Refused } from "@/ui/refused";
 import { Line } from "./launch/copy-torchrun";
@@ -6,23 +6,33 @@ import { Settings } from "./launch/settings";
 import classes from "./launch/launch.module.css";
 
 /** The job as a torchrun line, what such a line cannot say, and the settings that hold. */
-export function SpecTorchrun({ job }: { job: JobOut }) {
+export function SpecTorchrun({ job, json }: { job: JobOut; json: string }) {
   const line = useTorchrun(job.id);
   const check = useJobCheck(job.id);
   return (
     <div className={classes.copied}>
-      <CopyButton value={line.data?.command ?? ""}>
-        {({ copied, copy }) => (
-          <Button size="compact-xs" variant="default" onClick={copy} disabled={line.data === undefined}>
-            {copied ? "Copied" : "Copy as torchrun"}
-          </Button>
-        )}
-      </CopyButton>
+      <Group gap={8}>
+        <Copy text={line.data?.command} says="Copy as torchrun" />
+        <Copy text={json} says="Copy as JSON" />
+      </Group>
       {line.error !== null && <Refused error={line.error} tried="The torchrun line was asked for." retry={line.refetch} />}
       {line.data !== undefined && <Line written={line.data} />}
       {check.data !== undefined && <p className={classes.notes}>{check.data.sentence}</p>}
       {check.error !== null && <Refused error={check.error} tried="The settings were asked for." retry={check.refetch} />}
       {check.data !== undefined && <Settings settings={check.data.effective} />}
     </div>
+  );
+}
+
+/** Of no use while the text is not there yet. */
+function Copy({ text, says }: { text: string | undefined; says: string }) {
+  return (
+    <CopyButton value={text ?? ""}>
+      {({ copied, copy }) => (
+        <Button size="compact-xs" variant="default" onClick={copy} disabled={text === undefined}>
+          {copied ? "Copied" : says}
+        </Button>
+      )}
+    </CopyButton>
   );
 }
