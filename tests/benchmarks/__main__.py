@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -23,6 +24,7 @@ from .cases import Case, find_cases, in_groups, most_nodes, needs_etcd
 from .measure import Bench, measure
 from .ours import Refused
 from .progress import say
+from .time_limit import TimeLimit
 from .torchrun import BEST, DEFAULTS, FT, FT_LAUNCHER, OTHERS, Torchrun
 
 LONG_SERIES = 100
@@ -74,11 +76,13 @@ def find_others(names: str, n: int) -> list[Torchrun]:
     return [OTHERS[name] for name in wanted]
 
 
-def run(cases: Sequence[Case], n: int, others: Sequence[Torchrun], folder: Path) -> list[str]:
+def run(
+    cases: Sequence[Case], n: int, others: Sequence[Torchrun], folder: Path, limit: TimeLimit
+) -> list[str]:
     """Measure them on a Regroup of their own; gives what was missed, in sentences."""
     if needs_etcd(cases) and not BINARIES:
         there = [case for case in cases if not needs_etcd([case])]
-        return [NO_ETCD, *(run(there, n, others, folder) if there else [])]
+        return [NO_ETCD, *(run(there, n, others, folder, limit) if there else [])]
     with ExitStack() as stack:
         etcd = stack.enter_context(run_etcd(folder, BINARIES[0])).endpoint if needs_etcd(cases) else ""
         hub = stack.enter_context(
@@ -86,7 +90,12 @@ def run(cases: Sequence[Case], n: int, others: Sequence[Torchrun], folder: Path)
         )
         api = stack.enter_context(hub.client("benchmark", "operator"))
         bench = Bench(hub, api, folder, n, others, etcd)
-        return [sentence for group in in_groups(cases) for sentence in _run_group(bench, group)]
+        groups = in_groups(cases)
+        return [
+            sentence
+            for at, group in enumerate(groups)
+            for sentence in _run_group(replace(bench, until=limit.until(groups[at:])), group)
+        ]
 
 
 def _run_group(bench: Bench, group: Sequence[Case]) -> list[str]:
@@ -109,7 +118,8 @@ def main(arguments: Sequence[str]) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     folder = Path(tempfile.mkdtemp(prefix="regroup-benchmark-"))
     try:
-        missed = run(given.cases, given.n, given.others, folder)
+        limit = TimeLimit() if given.case else TimeLimit.of_all()
+        missed = run(given.cases, given.n, given.others, folder, limit)
     except KeyboardInterrupt:
         shutil.rmtree(folder)
         return 130

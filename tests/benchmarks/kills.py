@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import time
@@ -39,6 +40,8 @@ class Column:
     most_hangs: int | None = None
     """After so many it is killed no more, once one has recovered; after ``IN_VAIN`` in any case. None: it is
     killed on all the same."""
+    until: float = math.inf
+    """By the monotonic clock: from then on there is no turn but the first."""
     kills: int = 0
     hangs: int = 0
     recovered_s: list[float] = field(default_factory=list)
@@ -139,7 +142,10 @@ class Column:
 
     def is_through(self, number: int) -> bool:
         """Whether its turn of that number, from 0, is left out."""
-        return number >= self.turns or self._has_hung_enough()
+        return number >= self.turns or self._has_hung_enough() or (number > 0 and self._is_late())
+
+    def _is_late(self) -> bool:
+        return time.monotonic() > self.until
 
     def _has_hung_enough(self) -> bool:
         if self.most_hangs is None:
@@ -148,9 +154,12 @@ class Column:
 
     def finish(self) -> None:
         """Kill on while none has recovered, and end everything."""
-        while not self.recovered_s and self.kills < self.most and not self._has_hung_enough():
+        while not self.recovered_s and self.kills < self.most and not self._is_given_up():
             self.turn(self.kills)
         self.close()
+
+    def _is_given_up(self) -> bool:
+        return self._has_hung_enough() or self._is_late()
 
     def close(self) -> None:
         """End what runs."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,6 +44,8 @@ class Bench:
     """Whom we are compared with."""
     etcd: str = ""
     """``HOST:PORT``, where a case needs it."""
+    until: float = math.inf
+    """When the group at hand begins no more turns, by the monotonic clock."""
 
     def ours(self, case: Case) -> Regroup:
         return Regroup(
@@ -84,22 +87,21 @@ def _kills(bench: Bench, group: Sequence[Case]) -> Iterator[Result]:
 
 def _ours(bench: Bench, case: Case, folder: Path) -> Column:
     share = SHARE_OF_EXEC if case.mode == "exec" and bench.others else 1.0
-    return Column(bench.ours(case), case.shape, folder, _turns(bench.n, share), bench.n)
+    return Column(bench.ours(case), case.shape, folder, _turns(bench.n, share), bench.n, until=bench.until)
 
 
 def _column(bench: Bench, other: Torchrun, shape: Shape, folder: Path) -> Column:
     turns = _turns(bench.n, _share(other, shape))
-    return Column(other, shape, folder, turns, bench.n, most_hangs=MOST_HANGS)
+    return Column(other, shape, folder, turns, bench.n, most_hangs=MOST_HANGS, until=bench.until)
 
 
 def _changes(bench: Bench, case: Case) -> Result:
     """Side after side. ft_launcher is left out: it is the same torch that meets there."""
-    folder = bench.folder / case.name
     share = SHARE_OF_STORE_LOSSES if case.kind == "store-loss" else SHARE_OF_CHANGES
-    ours = _changes_of(bench.ours(case), case, folder, _turns(bench.n, share), None)
+    ours = _changes_of(bench, bench.ours(case), case, _turns(bench.n, share), None)
     others = {} if case.is_alone else {o.name: o for o in bench.others if o is not FT}
     columns = {
-        name: _changes_of(other, case, folder, _turns(bench.n, _share_of_changes(name)), MOST_HANGS)
+        name: _changes_of(bench, other, case, _turns(bench.n, _share_of_changes(name)), MOST_HANGS)
         # The one whose job takes longest to come up is last.
         for name, other in reversed(others.items())
     }
@@ -113,8 +115,9 @@ def _share_of_changes(name: str) -> float:
     return 0.1 if name == DEFAULTS.name else 0.2
 
 
-def _changes_of(side: Side, case: Case, folder: Path, turns: int, most_hangs: int | None) -> Changes:
-    return Changes(side, case.shape, folder, turns, turns, most_hangs, case=case)
+def _changes_of(bench: Bench, side: Side, case: Case, turns: int, most_hangs: int | None) -> Changes:
+    folder = bench.folder / case.name
+    return Changes(side, case.shape, folder, turns, turns, most_hangs, bench.until, case=case)
 
 
 def _result_of_kills(case: Case, ours: Column, others: Mapping[str, Column]) -> Result:
@@ -124,7 +127,7 @@ def _result_of_kills(case: Case, ours: Column, others: Mapping[str, Column]) -> 
     line = Line(
         case=case.name,
         mode=case.mode,
-        n=ours.turns,
+        n=ours.kills,
         ours_s=ours_s,
         p99_s=p99_of(ours.recovered_s),
         torchrun_s=took.get("torchrun"),
@@ -146,7 +149,7 @@ def _runs(bench: Bench, group: Sequence[Case]) -> Iterator[Result]:
     turns = _turns(bench.n, SHARE_OF_STEPS if kind == "step" else 1.0)
     # What makes the others recover sooner changes neither a launch nor a step.
     sides: list[Side] = [*map(bench.ours, group), *(one for one in bench.others if one is DEFAULTS)]
-    runs = [runs_of(kind, side, shape, bench.folder / kind, turns) for side in sides]
+    runs = [runs_of(kind, side, shape, bench.folder / kind, turns, bench.until) for side in sides]
     run_alternating(runs)
     theirs_s = median_of(runs[-1].took_s) if len(runs) > len(group) else None
     for case, ours in zip(group, runs, strict=False):
@@ -158,7 +161,7 @@ def _result_of_runs(case: Case, ours: Runs, theirs_s: float | None) -> Result:
     line = Line(
         case=case.name,
         mode=case.mode,
-        n=ours.turns,
+        n=len(ours.took_s),
         ours_s=ours_s,
         p99_s=p99_of(ours.took_s),
         torchrun_s=theirs_s,

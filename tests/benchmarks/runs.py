@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +31,8 @@ class Runs:
     arguments: Sequence[str]
     measure: Callable[[Job, Shape], float | None]
     """None: it cannot be told yet."""
+    until: float = math.inf
+    """By the monotonic clock: from then on there is no run but the first."""
     took_s: list[float] = field(default_factory=list)
 
     def turn(self, number: int) -> None:
@@ -52,15 +56,16 @@ def _step_s(job: Job, shape: Shape) -> float | None:
     return job.marks.step_s()
 
 
-def runs_of(kind: Kind, side: Side, shape: Shape, folder: Path, turns: int) -> Runs:
+def runs_of(kind: Kind, side: Side, shape: Shape, folder: Path, turns: int, until: float = math.inf) -> Runs:
     if kind == "launch":
-        return Runs(side, shape, folder, turns, (), _launch_s)
-    return Runs(side, shape, folder, turns, ("--steps", str(STEPS), "--pace", "0", "--width", "256"), _step_s)
+        return Runs(side, shape, folder, turns, (), _launch_s, until)
+    steps = ("--steps", str(STEPS), "--pace", "0", "--width", "256")
+    return Runs(side, shape, folder, turns, steps, _step_s, until)
 
 
 def run_alternating(runs: Sequence[Runs]) -> None:
     """Everybody's first run, then everybody's second …, one at a time."""
     for number in range(max(one.turns for one in runs)):
         for one in runs:
-            if number < one.turns:
+            if number < one.turns and (number == 0 or time.monotonic() < one.until):
                 one.turn(number)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from tests.benchmarks.line import Line, misses, p99_of
 from tests.benchmarks.marks import Marks, worlds_of
 from tests.benchmarks.phases import Kill, is_told, phases_of
 from tests.benchmarks.sides import Account
+from tests.benchmarks.time_limit import TimeLimit
 from tests.benchmarks.torchrun import DEFAULTS
 
 CASE = find_cases("kill-1x2")[0]
@@ -199,3 +201,18 @@ def test_who_has_hung_twice_is_killed_no_more_once_it_has_recovered_and_later_in
         DEFAULTS, ONE_BY_TWO, tmp_path, 10, 10, most_hangs=2, hangs=hangs, recovered_s=recovered_s
     )
     assert (column.is_through(5), column.is_through(10)) == (left_out, True)
+
+
+def test_who_is_late_has_its_first_turn_and_no_other(tmp_path: Path) -> None:
+    late = Column(DEFAULTS, ONE_BY_TWO, tmp_path, 10, 10, until=time.monotonic() - 1)
+    assert [late.is_through(number) for number in (0, 1, 9)] == [False, True, True]
+
+
+def test_what_is_left_of_the_time_is_shared_by_weight_and_the_last_has_all_of_it() -> None:
+    groups, now = in_groups(find_cases("")), time.monotonic()
+    limit = TimeLimit(now + 1000)
+    first, last = limit.until(groups), limit.until(groups[-1:])
+    assert now < first < now + 1000 / 5
+    assert last == pytest.approx(now + 1000)
+    assert TimeLimit(now - 5).until(groups) == pytest.approx(now, abs=60)
+    assert TimeLimit().until(groups) == float("inf")
