@@ -6,7 +6,7 @@ import contextlib
 
 from ...wire.commands import StopRunner
 from ..outcome import Done
-from ..runs import Run
+from ..runs import KILLED_S, Run
 from .ladder import descend
 from .node import Node
 
@@ -18,11 +18,16 @@ def carry_out(command: StopRunner, node: Node) -> Done:
     """
     is_kept = node.supervisor.keepers.note_stop(command.attempt, **_facts(command))
     run = node.supervisor.run_of(command.attempt)
-    if run is None:
+    if run is None or _has_ended(run):
         kept = " Its store keeper ends once no other node needs it." if is_kept else ""
         return Done(f"Nothing of that attempt runs on {node.name}.{kept}")
     _note(run, command)
     return descend(run, command.grace_s, node.name)
+
+
+def _has_ended(run: Run) -> bool:
+    """By itself, and it is only being settled: nothing is left to be asked."""
+    return run.ref is not None and not run.is_running() and run.over.wait(KILLED_S)
 
 
 def _note(run: Run, command: StopRunner) -> None:
