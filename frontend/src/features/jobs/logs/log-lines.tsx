@@ -28,6 +28,7 @@ const NEAR_END_PX = 24;
 /** Lines are fetched before one comes to the last that is here. */
 const AHEAD_PX = 1200;
 const ROW_PX = 18;
+const BACK: ReadonlySet<string> = new Set(["ArrowUp", "PageUp", "Home"]);
 
 /** Lines of a log, windowed. More are fetched in both directions as one scrolls; at the end it follows. */
 export function LogLines(props: Props) {
@@ -61,8 +62,20 @@ export function LogLines(props: Props) {
     else if (!isFollowing && isNear && at.scrollTop > top) props.onFollowing(true);
     scrolled();
   };
+  // Whoever goes back is let go at once: while lines come in fast, positions alone do not tell it.
+  const leave = () => isFollowing && props.onFollowing(false);
   return (
-    <div ref={box} className={`${classes.box} live`} tabIndex={0} role="log" aria-label="Output" aria-live="off" onScroll={noteScroll}>
+    <div
+      ref={box}
+      className={`${classes.box} live`}
+      tabIndex={0}
+      role="log"
+      aria-label="Output"
+      aria-live="off"
+      onScroll={noteScroll}
+      onWheel={(event) => event.deltaY < 0 && leave()}
+      onKeyDown={(event) => BACK.has(event.key) && leave()}
+    >
       {lines.length === 0 && <div className={classes.says}>{props.says}</div>}
       {lines.length > 0 && !props.hasOlder && props.beginning}
       <div style={{ height: rows.getTotalSize(), position: "relative" }}>
