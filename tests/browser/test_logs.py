@@ -128,6 +128,8 @@ def test_it_scrolls_back_without_limit_and_holds_only_a_part(at_desk: Page, talk
         return min(map(int, numbers), default=LINES)
 
     def scroll() -> bool:
+        # What comes late above the log moves it away from under the mouse.
+        _log(page).hover()
         page.mouse.wheel(0, -30_000)
         return earliest() < LINES - 8000
 

@@ -47,7 +47,7 @@ export function LogLines(props: Props) {
     scrollEndThreshold: NEAR_END_PX,
   });
   useFollowing(rows, lines.length, isFollowing && target === null);
-  useTarget(rows, lines, target);
+  useTarget(rows, lines, target, box);
   const scrolled = useFetchAhead(props, box);
   const before = useRef({ top: 0, height: 0 });
   const noteScroll = () => {
@@ -102,7 +102,7 @@ function useFollowing(rows: Rows, count: number, isFollowing: boolean): void {
 }
 
 /** Shows the line once for each time that it is asked for, as soon as it is there. */
-function useTarget(rows: Rows, lines: LogLineOut[], target: string | null): void {
+function useTarget(rows: Rows, lines: LogLineOut[], target: string | null, box: React.RefObject<HTMLDivElement | null>): void {
   const shown = useRef<string | null>(null);
   useEffect(() => {
     if (target === null) shown.current = null;
@@ -111,7 +111,9 @@ function useTarget(rows: Rows, lines: LogLineOut[], target: string | null): void
     if (index < 0) return;
     shown.current = target;
     rows.scrollToIndex(index, { align: "center" });
-  }, [rows, lines, target]);
+    // Below the timeline, much of the log may lie under the edge of the window.
+    box.current?.scrollIntoView({ block: "nearest" });
+  }, [rows, lines, target, box]);
 }
 
 /** Looks after each scroll, and after each answer: a fast hand is further by then. */
