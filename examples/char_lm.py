@@ -221,6 +221,8 @@ def main() -> None:
     parser.add_argument("--context", type=int, default=48, help="characters in a sample")
     parser.add_argument("--pace", type=float, default=0.0, help="seconds that a step takes at least")
     args = parser.parse_args()
+    # A model this small gains nothing by more threads, and those of several ranks would wait for each other.
+    torch.set_num_threads(1)
     has_gpu = torch.cuda.is_available()
     device = torch.device("cuda", int(os.environ["LOCAL_RANK"])) if has_gpu else torch.device("cpu")
     if has_gpu:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
 
 from tests.system.jobs import leave_as_found
 from tests.system.stack import Stack, run_stack
+
+# Before anything imports torch: threads of many small workers on few cores would only wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @pytest.fixture(scope="session")

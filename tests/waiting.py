@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 LENIENCE = float(os.environ.get("REGROUP_TEST_LENIENCE", "3"))
 """A deadline tells what never comes. How fast a machine is, and what else it does, is not tested."""
-SHORTEST_S, LONGEST_S = 0.02, 0.2
+SHORTEST_S, LONGEST_S = 0.02, 0.4
 """Between looks, which get rarer: who asks the hub over and over takes a core from what is tested."""
 
 

@@ -32,7 +32,7 @@ HEAR_S, PERSIST_S = 0.25, 1.0
 """Seconds between two looks at the acknowledgements, and between two notes of them on the disk."""
 
 STALL_S = 5.0
-"""Seconds without an acknowledgement, with an empty stream, after which everything is sent again."""
+"""Seconds that a journal's acknowledgement stands still before it is asked whether something was lost."""
 
 
 class Shipper:
@@ -48,7 +48,7 @@ class Shipper:
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._epoch: str | None = None
-        self._heard_at = self._progress_at = self._persisted_at = 0.0
+        self._heard_at = self._persisted_at = 0.0
 
     def add(self, bundle: Bundle) -> None:
         """Ship this bundle's journal too, from now on. From any thread."""
@@ -107,7 +107,6 @@ class Shipper:
                 pipe.xadd(streams.events(self._node), _fields(entry))
         if any(entries for _, entries in batches):
             pipe.execute()
-            self._progress_at = time.monotonic()
         for tail, entries in batches:
             tail.note_shipped(len(entries))
         return room > 0 and any(len(entries) == CHUNK for _, entries in batches)
@@ -123,24 +122,16 @@ class Shipper:
         pipe.hmget(streams.acks(self._node), [tail.source for tail in tails])
         _, epoch, length, acks = pipe.execute()
         self._heard_at = time.monotonic()
-        self._note_acks(tails, acks)
+        for tail, ack in zip(tails, acks, strict=True):
+            tail.note_acked(int(ack or 0))
         if self._epoch not in (None, epoch):
             self._send_again(tails, "redis has lost its data")
-        elif length == 0 and self._is_stalled():
-            self._send_again(tails, "what was sent is gone unacknowledged")
+        elif lost := _lost(tails, length):
+            self._send_again(lost, "what was sent is gone unacknowledged")
         self._epoch = epoch
-
-    def _note_acks(self, tails: list[Tail], acks: list[str | None]) -> None:
-        for tail, ack in zip(tails, acks, strict=True):
-            if ack is not None and tail.note_acked(int(ack)):
-                self._progress_at = time.monotonic()
-
-    def _is_stalled(self) -> bool:
-        return self._is_unacked() and time.monotonic() - self._progress_at > STALL_S
 
     def _send_again(self, tails: list[Tail], why: str) -> None:
         log.warning("sending again from the journals node=%s why=%s", self._node, why)
-        self._progress_at = time.monotonic()
         for tail in tails:
             tail.rewind()
 
@@ -167,6 +158,17 @@ class Shipper:
             return False
         tail.persist()
         return not needs_shipping(bundle)
+
+
+def _lost(tails: list[Tail], length: int) -> list[Tail]:
+    """Journals of which a record was lost on its way, as a fail-over of Redis may do, while others go on.
+
+    An entry leaves the stream with its acknowledgement, or because one before it never came. So what is neither
+    there nor acknowledged is lost; who waits for a slow hub has everything in the stream still.
+    """
+    if length >= sum(tail.unacked for tail in tails):
+        return []
+    return [tail for tail in tails if tail.has_waited(STALL_S)]
 
 
 def _fields(entry: Entry) -> dict[FieldT, EncodableT]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,10 +33,15 @@ class Tail:
         self._offset = 0
         self._read = 0
         self._pending: deque[Entry] = deque()
+        self._moved_at = 0.0
 
     @property
     def unacked(self) -> int:
         return self.shipped - self.acked
+
+    def has_waited(self, seconds: float) -> bool:
+        """What was shipped is unacknowledged, and that number has not moved for so long."""
+        return bool(self.unacked) and time.monotonic() - self._moved_at > seconds
 
     def read(self, limit: int) -> list[Entry]:
         """What is to be shipped next, in order. Given again until ``note_shipped`` is called."""
@@ -62,20 +68,22 @@ class Tail:
             return 0
 
     def note_shipped(self, count: int) -> None:
+        if not self.unacked:
+            self._moved_at = time.monotonic()
         for _ in range(count):
             self.shipped = self._pending.popleft().seq
 
-    def note_acked(self, seq: int) -> bool:
-        """Whether that is news."""
+    def note_acked(self, seq: int) -> None:
         if seq <= self.acked:
-            return False
+            return
         self.acked = seq
         self.shipped = max(self.shipped, seq)
-        return True
+        self._moved_at = time.monotonic()
 
     def rewind(self) -> None:
         """Redis lost what it was given: ship again whatever is not acknowledged."""
         self.shipped = self.acked
+        self._moved_at = time.monotonic()
         self._offset = self._read = 0
         self._pending.clear()
 

@@ -11,14 +11,14 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.axe import bring_axe, grave_faults
 from tests.browser.conftest import PHONE, log_in, open_window
-from tests.system.jobs import launch_char_lm, stop, wait_job
+from tests.system.jobs import launch_counting, stop, wait_job
 from tests.system.stack import Stack
 from tests.waiting import ms
 
 SOON_MS = ms(15)
 TABS = ("Logs", "Events", "Nodes", "Goodput", "Spec")
 ACTS = {
-    "Stop": "Stop char-lm",
+    "Stop": "Stop counting",
     "Scale up to 3 nodes": "Scale to 3 nodes",
 }
 """Buttons of a job's page, and the dialog that each opens."""
@@ -27,7 +27,7 @@ ACTS = {
 @pytest.fixture(scope="module")
 def running_job(api: httpx.Client, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     folder = tmp_path_factory.mktemp("checkpoints")
-    job_id = launch_char_lm(api, folder, steps=1_000_000)
+    job_id = launch_counting(api, folder, steps=1_000_000)
     wait_job(api, job_id, "the job to train", 90, state="training")
     yield job_id
     stop(api, job_id)
@@ -47,7 +47,7 @@ def _look_at_lists(page: Page) -> list[str]:
     """The pages beside a job's own."""
     found = []
     for path, name in {
-        "/jobs": "char-lm",
+        "/jobs": "counting",
         "/jobs?q=nothing-is-called-so": "No job matches.",
         "/nodes?node=node-1": "node-1",
         "/jobs/999999": "There is no job 999999.",

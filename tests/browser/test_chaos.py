@@ -27,7 +27,7 @@ from tests.system.evidence import (
     on_disk,
     ports_of,
 )
-from tests.system.jobs import Json, kill, launch_char_lm
+from tests.system.jobs import Json, kill, launch_counting
 from tests.system.stack import Stack, run_stack
 from tests.waiting import wait_until
 from webapp.stack.leftovers import bundle_in
@@ -94,7 +94,7 @@ class Chaos:
 
         def launch() -> int:
             found = [job["id"] for job in self._list() if job["name"] == name]
-            return found[0] if found else launch_char_lm(self.api, self.folder / name, name=name, **spec)
+            return found[0] if found else launch_counting(self.api, self.folder / name, name=name, **spec)
 
         self.jobs.append(patiently(launch))
 
@@ -173,7 +173,7 @@ def _part(process: psutil.Process) -> str | None:
             return None
     except psutil.Error:
         return None
-    return "runner" if "boot.py" in line else "training worker" if "char_lm.py" in line else None
+    return "runner" if "boot.py" in line else "training worker" if "counting.py" in line else None
 
 
 @pytest.fixture

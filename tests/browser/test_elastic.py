@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import PHONE
 from tests.browser.test_people import log_in, make_user
-from tests.system.jobs import Json, job, launch, launch_char_lm, stop, wait_job
+from tests.system.jobs import Json, job, launch, launch_counting, stop, wait_job
 from tests.system.stack import Stack
 from tests.waiting import ms, wait_until
 
@@ -31,7 +31,7 @@ while True:
 def training(api: httpx.Client, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[int]:
     """A job with one worker on each node, on as many nodes as the test names."""
     nodes = getattr(request, "param", 1)
-    job_id = launch_char_lm(api, tmp_path, steps=1_000_000, nodes=nodes, nproc_per_node=1)
+    job_id = launch_counting(api, tmp_path, steps=1_000_000, nodes=nodes, nproc_per_node=1)
     wait_job(api, job_id, "the job to train", 90, state="training")
     yield job_id
     stop(api, job_id)
@@ -116,7 +116,7 @@ def test_a_fixed_number_of_nodes_cannot_be_changed_and_the_page_says_why(
     operator_page: Page, api: httpx.Client, tmp_path: Path
 ) -> None:
     page = operator_page
-    job_id = launch_char_lm(api, tmp_path, steps=1_000_000, nnodes="1", nodes=1, nproc_per_node=1)
+    job_id = launch_counting(api, tmp_path, steps=1_000_000, nnodes="1", nodes=1, nproc_per_node=1)
     _open(page, job_id)
     expect(page.get_by_test_id("nodes-note")).to_have_text(
         "1 wanted. nnodes is 1, so that the number of nodes is fixed."

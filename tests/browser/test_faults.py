@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from agents import procs
 from tests.browser.conftest import PHONE
-from tests.system.jobs import job, launch_char_lm, stop, wait_job, worker
+from tests.system.jobs import job, launch_counting, stop, wait_job, worker
 from tests.waiting import ms, wait_until
 
 SLOW_MS = ms(60)
@@ -21,7 +21,7 @@ SOON_MS = ms(20)
 @pytest.fixture(scope="module")
 def training(api: httpx.Client, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     folder = tmp_path_factory.mktemp("checkpoints")
-    job_id = launch_char_lm(api, folder, steps=1_000_000, nproc_per_node=2, max_restarts=5)
+    job_id = launch_counting(api, folder, steps=1_000_000, nproc_per_node=2, max_restarts=5)
     wait_job(api, job_id, "the job to train", 90, state="training", world_size=4)
     wait_until(lambda: job(api, job_id)["checkpoint_step"], 60, "a checkpoint")
     yield job_id

@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.test_people import log_in as log_in_as
 from tests.browser.test_people import make_user
-from tests.system.jobs import job, launch_char_lm, stop, wait_job
+from tests.system.jobs import job, launch_counting, stop, wait_job
 from tests.system.stack import Stack
 from tests.waiting import ms
 
@@ -65,7 +65,7 @@ def _choose(page: Page, text: str, expected: str) -> None:
 
 @pytest.fixture
 def running_job(api: httpx.Client, tmp_path: Path) -> Iterator[int]:
-    job_id = launch_char_lm(api, tmp_path, steps=1_000_000, nnodes="1", nodes=1, nproc_per_node=1)
+    job_id = launch_counting(api, tmp_path, steps=1_000_000, nnodes="1", nodes=1, nproc_per_node=1)
     wait_job(api, job_id, "the job to train", 90, state="training")
     yield job_id
     stop(api, job_id)

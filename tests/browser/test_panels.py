@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.conftest import log_in, open_window
-from tests.system.jobs import launch_char_lm, stop, wait_job
+from tests.system.jobs import launch_counting, stop, wait_job
 from tests.system.stack import Stack
 from tests.waiting import ms
 
@@ -49,13 +49,13 @@ def _group(name: str) -> Callable[[Page], None]:
 
 PANELS = {
     "the jobs": Panel(
-        "/jobs", r"/api/jobs(\?|$)", "for the jobs …", "The list of jobs was asked for.", _text("char-lm")
+        "/jobs", r"/api/jobs(\?|$)", "for the jobs …", "The list of jobs was asked for.", _text("counting")
     ),
     "the nodes": Panel(
         "/nodes", r"/api/nodes$", "for the nodes …", "The list of nodes was asked for.", _text("node-1")
     ),
     "a job": Panel(
-        "/jobs/{id}", r"/api/jobs/{id}$", "for job {id} …", "Job {id} was asked for.", _text("char-lm")
+        "/jobs/{id}", r"/api/jobs/{id}$", "for job {id} …", "Job {id} was asked for.", _text("counting")
     ),
     "the timeline": Panel(
         "/jobs/{id}",
@@ -102,7 +102,7 @@ class Hub:
 
 @pytest.fixture(scope="module")
 def training(api: httpx.Client, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    job_id = launch_char_lm(api, tmp_path_factory.mktemp("checkpoints"), steps=1_000_000)
+    job_id = launch_counting(api, tmp_path_factory.mktemp("checkpoints"), steps=1_000_000)
     wait_job(api, job_id, "the job to train", 90, state="training")
     yield job_id
     stop(api, job_id)

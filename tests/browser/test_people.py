@@ -12,7 +12,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.system.jobs import launch_char_lm, stop, wait_job
+from tests.system.jobs import launch_counting, stop, wait_job
 from tests.system.stack import ROOT, Stack
 from tests.waiting import ms
 
@@ -45,7 +45,7 @@ def open_menu(page: Page, name: str, role: str) -> None:
 
 @pytest.fixture
 def running_job(api: httpx.Client, tmp_path: Path) -> Iterator[int]:
-    job_id = launch_char_lm(api, tmp_path, steps=1_000_000, nnodes="1", nodes=1, nproc_per_node=1)
+    job_id = launch_counting(api, tmp_path, steps=1_000_000, nnodes="1", nodes=1, nproc_per_node=1)
     wait_job(api, job_id, "the job to train", 90, state="training")
     yield job_id
     stop(api, job_id)
@@ -59,7 +59,7 @@ def test_a_viewer_looks_at_everything_and_finds_no_button_that_acts(
     expect(account).to_be_visible(timeout=SOON_MS)
     expect(account).to_contain_text("vic viewer")
     for path, shown in {
-        "/jobs": "char-lm",
+        "/jobs": "counting",
         f"/jobs/{running_job}": "training",
         "/nodes": "node-1",
     }.items():

@@ -23,7 +23,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.conftest import open_window
 from tests.browser.proxy import Proxy, run_proxy
-from tests.system.jobs import job, kill, launch_char_lm, stop, wait_job
+from tests.system.jobs import job, kill, launch_counting, stop, wait_job
 from tests.system.stack import ROOT, Stack, free_port
 from tests.waiting import ms, wait_until
 
@@ -126,7 +126,7 @@ def proxy(stack: Stack) -> Iterator[Proxy]:
 @pytest.fixture(scope="module")
 def running_job(api: httpx.Client, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """One job for the whole night."""
-    job_id = launch_char_lm(api, tmp_path_factory.mktemp("night"), steps=1_000_000, max_restarts=50)
+    job_id = launch_counting(api, tmp_path_factory.mktemp("night"), steps=1_000_000, max_restarts=50)
     wait_job(api, job_id, "the job to train", 90, state="training", round=1)
     yield job_id
     stop(api, job_id)

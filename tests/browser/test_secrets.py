@@ -11,7 +11,7 @@ import psutil
 import pytest
 from playwright.sync_api import Page, WebSocket, expect
 
-from tests.system.jobs import job, kill, launch_char_lm, stop, wait_command, wait_job
+from tests.system.jobs import job, kill, launch_counting, stop, wait_command, wait_job
 from tests.system.stack import Stack
 from tests.waiting import ms
 from webapp.masking import MASK
@@ -28,7 +28,7 @@ SOON_MS = ms(15)
 @pytest.fixture(scope="module")
 def secret_job(api: httpx.Client, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """A job with secrets that has trained, lost a worker and come back."""
-    job_id = launch_char_lm(
+    job_id = launch_counting(
         api,
         tmp_path_factory.mktemp("secrets"),
         steps=1_000_000,
@@ -106,7 +106,7 @@ def test_no_page_and_no_live_frame_holds_a_secret(operator_page: Page, secret_jo
         f"/jobs/{secret_job}?tab=events": re.compile("formed"),
         f"/jobs/{secret_job}?tab=logs": re.compile("step"),
         f"/jobs/{secret_job}?tab=nodes": re.compile("node-"),
-        "/jobs": "char-lm",
+        "/jobs": "counting",
         "/nodes": "node-1",
     }
     for path, shown in pages.items():

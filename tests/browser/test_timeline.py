@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import DESK, PHONE, log_in, open_window
-from tests.system.jobs import kill, launch_char_lm, stop, wait_job
+from tests.system.jobs import kill, launch_counting, stop, wait_job
 from tests.system.stack import Stack
 from tests.waiting import ms, wait_until
 
@@ -22,7 +22,7 @@ SOON_MS = ms(20)
 @pytest.fixture(scope="module")
 def restarted(api: httpx.Client, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """A job on two nodes that trains in its second round, because rank 1 was killed in the first."""
-    job_id = launch_char_lm(api, tmp_path_factory.mktemp("checkpoints"), steps=1_000_000)
+    job_id = launch_counting(api, tmp_path_factory.mktemp("checkpoints"), steps=1_000_000)
     seen = wait_job(api, job_id, "the job to train", 90, state="training")
     assert kill(api, seen, 1).status_code == 202
     wait_job(api, job_id, "the job to train again", 90, state="training", round=2)

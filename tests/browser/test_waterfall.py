@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import PHONE
-from tests.system.jobs import Json, launch_char_lm, stop, wait_job
+from tests.system.jobs import Json, launch_counting, stop, wait_job
 from tests.waiting import ms, wait_until
 
 SLOW_MS = ms(60)
@@ -25,7 +25,7 @@ WAY_BACK = (
 @pytest.fixture(scope="module")
 def training(api: httpx.Client, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """One job for all of this file, on two nodes with one worker each."""
-    job_id = launch_char_lm(api, tmp_path_factory.mktemp("checkpoints"), steps=1_000_000)
+    job_id = launch_counting(api, tmp_path_factory.mktemp("checkpoints"), steps=1_000_000)
     wait_job(api, job_id, "the job to train", 90, state="training")
     yield job_id
     stop(api, job_id)

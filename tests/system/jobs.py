@@ -21,30 +21,24 @@ def launch(api: httpx.Client, **spec: Any) -> int:
     return int(answer.json()["id"])
 
 
+def launch_counting(api: httpx.Client, checkpoints: Path, *, steps: int = 5000, **spec: Any) -> int:
+    """A job that makes steps and checkpoints, on two nodes with one worker each, unless told otherwise."""
+    script = {"name": "counting", "script": str(Path(__file__).with_name("counting.py"))}
+    return _launch_elastic(api, checkpoints, steps, script | spec)
+
+
 def launch_char_lm(api: httpx.Client, checkpoints: Path, *, steps: int = 5000, **spec: Any) -> int:
-    """The checkpointing example on two nodes with one worker each, unless told otherwise."""
-    wanted: Json = {
-        "name": "char-lm",
-        "nnodes": "1:3",
-        "nodes": 2,
-        "nproc_per_node": 1,
-        "max_restarts": 3,
-        "script": str(EXAMPLES / "char_lm.py"),
-        "args": [
-            "--steps",
-            str(steps),
-            "--checkpoint-dir",
-            str(checkpoints),
-            "--checkpoint-every",
-            "10",
-            "--pace",
-            "0.05",
-            # A step is cheap then: more than two such jobs train at a time while the tests run.
-            "--context",
-            "8",
-        ],
-    }
-    return launch(api, **(wanted | spec))
+    """The same with the example, which trains a model."""
+    script = {"name": "char-lm", "script": str(EXAMPLES / "char_lm.py")}
+    return _launch_elastic(api, checkpoints, steps, script | spec)
+
+
+def _launch_elastic(api: httpx.Client, checkpoints: Path, steps: int, spec: Json) -> int:
+    # Steps are cheap and rare: several such jobs train at a time while the tests run.
+    args = ["--steps", str(steps), "--checkpoint-dir", str(checkpoints)]
+    args += ["--checkpoint-every", "5", "--pace", "0.2"]
+    usual = {"nnodes": "1:3", "nodes": 2, "nproc_per_node": 1, "max_restarts": 3, "args": args}
+    return launch(api, **(usual | spec))
 
 
 def job(api: httpx.Client, job_id: int) -> Json:

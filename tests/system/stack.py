@@ -63,6 +63,7 @@ class Stack:
     prefix: tuple[str, ...] = ()
     """What its command line begins with, to run it on another machine."""
     _tokens: dict[tuple[str, str], str] = field(default_factory=dict)
+    _session: dict[str, str] = field(default_factory=dict)
 
     @property
     def url(self) -> str:
@@ -116,6 +117,16 @@ class Stack:
         if (name, role) not in self._tokens:
             self._tokens[name, role] = self._make_token(name, role)
         return self._tokens[name, role]
+
+    def session(self) -> dict[str, str]:
+        """Cookies of the first operator, logged in once: a password is slow to check."""
+        with httpx.Client(base_url=self.url, cookies=self._session, timeout=15 * LENIENCE) as client:
+            if client.get("/api/session").status_code != 200:
+                body = {"username": "operator", "password": self.password}
+                client.cookies.clear()
+                assert client.post("/api/session", json=body).status_code == 200
+            self._session = {cookie.name: cookie.value or "" for cookie in client.cookies.jar}
+        return self._session
 
     def _make_token(self, name: str, role: str) -> str:
         command = [

@@ -9,7 +9,7 @@ import httpx
 import psutil
 import pytest
 
-from tests.system.jobs import EXAMPLES, Json, job, launch_char_lm, stop, wait_job
+from tests.system.jobs import EXAMPLES, Json, job, launch_counting, stop, wait_job
 from tests.waiting import wait_until
 
 EVERYWHERE = ("python", "script", "checkpoints", "endpoint", "address")
@@ -57,7 +57,7 @@ def test_of_two_jobs_on_one_node_the_first_to_end_leaves_the_other_alone(
 ) -> None:
     here: dict[str, Any] = {"nnodes": "1", "nodes": 1, "node_names": [one_node]}
     ids = [
-        launch_char_lm(operator, tmp_path / name, steps=1_000_000, name=name, **here)
+        launch_counting(operator, tmp_path / name, steps=1_000_000, name=name, **here)
         for name in ("short", "long")
     ]
     short, long = (wait_job(operator, each, "training", 90, state="training") for each in ids)

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.system.jobs import Json, launch_char_lm, stop
+from tests.system.jobs import Json, launch_counting, stop
 from tests.system.stack import Stack
 from tests.system.test_scale import wait_trains
 from tests.waiting import wait_until
@@ -53,7 +53,7 @@ def nodes_in(seen: Json) -> set[str]:
 
 
 def test_a_job_moves_to_the_free_node(api: httpx.Client, tmp_path: Path) -> None:
-    job_id = launch_char_lm(api, tmp_path, steps=1_000_000, nodes=2)
+    job_id = launch_counting(api, tmp_path, steps=1_000_000, nodes=2)
     node = guest_of(wait_trains(api, job_id, 2))
     told = foretold(api, node)
     assert told["effect"] == "moves"
@@ -67,7 +67,7 @@ def test_a_job_moves_to_the_free_node(api: httpx.Client, tmp_path: Path) -> None
 
 
 def test_a_job_shrinks_where_no_node_is_free(api: httpx.Client, tmp_path: Path) -> None:
-    job_id = launch_char_lm(api, tmp_path, steps=1_000_000, nodes=3)
+    job_id = launch_counting(api, tmp_path, steps=1_000_000, nodes=3)
     node = guest_of(wait_trains(api, job_id, 3))
     assert foretold(api, node)["effect"] == "shrinks"
     drain(api, node)
@@ -82,7 +82,7 @@ def test_a_job_shrinks_where_no_node_is_free(api: httpx.Client, tmp_path: Path) 
 
 
 def test_a_job_starts_anew_without_the_node_that_keeps_its_store(api: httpx.Client, tmp_path: Path) -> None:
-    job_id = launch_char_lm(api, tmp_path, steps=1_000_000, nodes=2)
+    job_id = launch_counting(api, tmp_path, steps=1_000_000, nodes=2)
     host = wait_trains(api, job_id, 2)["store_host"]
     told = foretold(api, host)
     assert told["effect"] == "relaunches"

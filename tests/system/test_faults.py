@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from agents import procs
-from tests.system.jobs import Json, job, launch_char_lm, stop, wait_command, wait_job, worker
+from tests.system.jobs import Json, job, launch_counting, stop, wait_command, wait_job, worker
 from tests.waiting import wait_until
 
 KILLS = int(os.environ.get("REGROUP_TEST_KILLS", "5"))
@@ -24,7 +24,7 @@ KILLS = int(os.environ.get("REGROUP_TEST_KILLS", "5"))
 def training(operator: httpx.Client, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """One job for all kinds: two nodes with two workers each, and budget enough."""
     folder = tmp_path_factory.mktemp("checkpoints")
-    job_id = launch_char_lm(operator, folder, steps=1_000_000, nproc_per_node=2, max_restarts=100)
+    job_id = launch_counting(operator, folder, steps=1_000_000, nproc_per_node=2, max_restarts=100)
     wait_job(operator, job_id, "the job to train", 90, state="training", round=1, world_size=4)
     yield job_id
     stop(operator, job_id)
@@ -202,7 +202,7 @@ def test_a_killed_runner_comes_back_by_a_planned_membership_restart(
 
 
 def test_a_job_with_a_frozen_worker_is_stopped(operator: httpx.Client, tmp_path: Path) -> None:
-    job_id = launch_char_lm(operator, tmp_path, nodes=1, nnodes="1", nproc_per_node=1)
+    job_id = launch_counting(operator, tmp_path, nodes=1, nnodes="1", nproc_per_node=1)
     seen = wait_job(operator, job_id, "the job to train", 90, state="training")
     command = ask(operator, job_id, kind="freeze_worker", rank=0, seconds=300)["id"]
     wait_begun(operator, job_id, command)

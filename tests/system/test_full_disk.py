@@ -11,7 +11,7 @@ import pytest
 
 from tests.small_disk import NEEDS_ROOT, fill, mounted
 from tests.system.evidence import assert_each_record_once
-from tests.system.jobs import Json, job, kill, launch_char_lm, stop, wait_command, wait_job
+from tests.system.jobs import Json, job, kill, launch_counting, stop, wait_command, wait_job
 from tests.system.stack import Stack, run_stack
 from tests.waiting import wait_until
 
@@ -43,7 +43,7 @@ def test_a_full_disk_is_named_ends_nothing_and_loses_nothing(
     cramped: Stack, small_disk: Path, tmp_path: Path
 ) -> None:
     with cramped.client("olga", "operator") as api:
-        job_id = launch_char_lm(api, tmp_path / "checkpoints", nproc_per_node=1, max_restarts=100)
+        job_id = launch_counting(api, tmp_path / "checkpoints", nproc_per_node=1, max_restarts=100)
         seen = wait_job(api, job_id, "the job to train", state="training", world_size=2)
         supervisor = cramped.process_of("supervisor")
         assert supervisor is not None

@@ -10,7 +10,17 @@ import httpx
 import pytest
 
 from agents import procs
-from tests.system.jobs import Json, job, kill, launch_char_lm, stop, wait_command, wait_job, worker
+from tests.system.jobs import (
+    Json,
+    job,
+    kill,
+    launch_char_lm,
+    launch_counting,
+    stop,
+    wait_command,
+    wait_job,
+    worker,
+)
 from tests.waiting import wait_until
 
 KILLS = int(os.environ.get("REGROUP_TEST_KILLS", "5"))
@@ -31,7 +41,7 @@ def test_a_killed_worker_comes_back_in_a_new_round_and_spends_one_restart(
     operator: httpx.Client, tmp_path: Path
 ) -> None:
     job_id = launch_char_lm(operator, tmp_path, nproc_per_node=2)
-    first = _wait_trained(operator, job_id, 15, round=1, world_size=4)
+    first = _wait_trained(operator, job_id, 11, round=1, world_size=4)
     assert first["nodes"] == {"min": 1, "max": 3, "wanted": 2, "formed": 2, "alive": 2}
     assert first["restarts"]["failure"] == 0
     wait_until(lambda: job(operator, job_id)["checkpoint_step"], 30, "a checkpoint")
@@ -42,7 +52,7 @@ def test_a_killed_worker_comes_back_in_a_new_round_and_spends_one_restart(
     assert closed["state"] == "done", closed["reason"]
     assert closed["evidence"]["pid"] == worker(first, 3)["pid"]
 
-    second = _wait_trained(operator, job_id, 20, round=2, world_size=4)
+    second = _wait_trained(operator, job_id, 16, round=2, world_size=4)
     node = worker(first, 3)["node"]
     assert second["restarts"]["failure"] == 1
     assert second["restarts"]["membership"] == 0
@@ -65,7 +75,7 @@ def test_a_killed_worker_comes_back_in_a_new_round_and_spends_one_restart(
 
 
 def test_a_click_on_a_worker_that_was_replaced_hits_nobody(operator: httpx.Client, tmp_path: Path) -> None:
-    job_id = launch_char_lm(operator, tmp_path, nproc_per_node=2, nodes=1, nnodes="1")
+    job_id = launch_counting(operator, tmp_path, nproc_per_node=2, nodes=1, nnodes="1")
     first = _wait_trained(operator, job_id, 2, round=1)
     assert kill(operator, first, 1).status_code == 202
     second = _wait_trained(operator, job_id, 2, round=2)
@@ -105,7 +115,7 @@ def _assert_accounted_for(api: httpx.Client, job_id: int, kills: int) -> None:
 
 
 def test_kills_in_a_row_are_one_failure_restart_each(operator: httpx.Client, tmp_path: Path) -> None:
-    job_id = launch_char_lm(operator, tmp_path, nproc_per_node=2, max_restarts=50)
+    job_id = launch_counting(operator, tmp_path, nproc_per_node=2, max_restarts=50)
     seen = _wait_trained(operator, job_id, 1, round=1, world_size=4)
     attempt = seen["attempt_id"]
     for number in range(1, KILLS + 1):
@@ -129,7 +139,7 @@ def test_kills_in_a_row_are_one_failure_restart_each(operator: httpx.Client, tmp
 
 
 def test_a_kill_beyond_the_budget_ends_the_job_and_says_why(operator: httpx.Client, tmp_path: Path) -> None:
-    job_id = launch_char_lm(operator, tmp_path, nproc_per_node=2, max_restarts=0)
+    job_id = launch_counting(operator, tmp_path, nproc_per_node=2, max_restarts=0)
     seen = _wait_trained(operator, job_id, 1, round=1)
     assert kill(operator, seen, 0).status_code == 202
     ended = wait_job(operator, job_id, "the job to fail", state="failed")
@@ -142,9 +152,9 @@ def test_a_kill_beyond_the_budget_ends_the_job_and_says_why(operator: httpx.Clie
 def test_a_viewer_may_look_and_not_kill(
     operator: httpx.Client, viewer: httpx.Client, tmp_path: Path, rank: int
 ) -> None:
-    job_id = launch_char_lm(operator, tmp_path, nodes=1, nnodes="1", nproc_per_node=1)
+    job_id = launch_counting(operator, tmp_path, nodes=1, nnodes="1", nproc_per_node=1)
     seen = _wait_trained(operator, job_id, 1, round=1)
-    assert job(viewer, job_id)["name"] == "char-lm"
+    assert job(viewer, job_id)["name"] == "counting"
     assert kill(viewer, seen, rank).status_code == 403
     assert viewer.post(f"/api/jobs/{job_id}/stop", json={}).status_code == 403
     assert job(operator, job_id)["restarts"]["failure"] == 0

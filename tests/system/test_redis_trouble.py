@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from tests.system.evidence import assert_commands_closed, assert_each_record_once
-from tests.system.jobs import Json, job, kill, launch_char_lm, stop, wait_command, wait_job, worker
+from tests.system.jobs import Json, job, kill, launch_counting, stop, wait_command, wait_job, worker
 from tests.system.servers import SentinelServer, Server
 from tests.system.stack import Stack, run_stack
 from tests.waiting import wait_until
@@ -42,7 +42,7 @@ def api(running: Stack) -> Iterator[httpx.Client]:
 @pytest.fixture(scope="module")
 def trained(api: httpx.Client, tmp_path_factory: pytest.TempPathFactory) -> int:
     """One job that all these troubles hit, one after the other."""
-    job_id = launch_char_lm(api, tmp_path_factory.mktemp("checkpoints"), steps=100_000, max_restarts=50)
+    job_id = launch_counting(api, tmp_path_factory.mktemp("checkpoints"), steps=100_000, max_restarts=50)
     wait_job(api, job_id, "the job to train", state="training", world_size=2)
     return job_id
 
@@ -184,7 +184,7 @@ def test_sentinel_leads_everybody_to_the_new_master(tmp_path: Path) -> None:
             run_stack(tmp_path, nodes=2, REGROUP_REDIS_URL=url) as stack,
             stack.client("o", "operator") as api,
         ):
-            job_id = launch_char_lm(api, tmp_path / "checkpoints", steps=100_000)
+            job_id = launch_counting(api, tmp_path / "checkpoints", steps=100_000)
             before = wait_job(api, job_id, "the job to train", state="training", world_size=2)
             # Once while the old master lives on, which is when connections stay with it; once by its death.
             sentinel.fail_over()
@@ -195,7 +195,7 @@ def test_sentinel_leads_everybody_to_the_new_master(tmp_path: Path) -> None:
             second.kill()
             wait_until(lambda: first.is_master, 30, "the first server to lead again")
             goes_on(api, job_id, before, rounds_more=1)
-            queued = launch_char_lm(api, tmp_path / "more", nnodes="1", nodes=None, nproc_per_node=1)
+            queued = launch_counting(api, tmp_path / "more", nnodes="1", nodes=None, nproc_per_node=1)
             stop(api, job_id)
             wait_job(api, queued, "another job to be placed by Celery", 60, state="training")
             stop(api, queued)

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.system.jobs import EXAMPLES, job, launch, launch_char_lm, stop, wait_job
+from tests.system.jobs import EXAMPLES, job, launch, launch_counting, stop, wait_job
 from tests.waiting import wait_until
 
 
@@ -75,7 +75,7 @@ def test_a_wrong_field_is_refused_at_its_place(
 def test_a_full_fleet_keeps_the_job_queued_and_says_which_slots_are_missing(
     operator: httpx.Client, tmp_path: Path
 ) -> None:
-    holder = launch_char_lm(operator, tmp_path, nnodes="3", nodes=3, nproc_per_node=2)
+    holder = launch_counting(operator, tmp_path, nnodes="3", nodes=3, nproc_per_node=2)
     wait_job(operator, holder, "the first job to train", state="training", world_size=6)
     waiting = launch(operator, script=str(EXAMPLES / "minimal.py"), nnodes="1", nproc_per_node=2)
 

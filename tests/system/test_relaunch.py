@@ -6,7 +6,7 @@ import os
 import signal
 from pathlib import Path
 
-from tests.system.jobs import job, launch_char_lm, pid_of_keeper, stop, wait_job
+from tests.system.jobs import job, launch_counting, pid_of_keeper, stop, wait_job
 from tests.system.stack import Stack
 from tests.system.test_scale import wait_trains
 from tests.waiting import wait_until
@@ -16,7 +16,7 @@ def test_a_killed_store_keeper_ends_the_attempt_and_another_one_trains_on(
     stack: Stack, tmp_path: Path
 ) -> None:
     with stack.client("anna", "operator") as api:
-        job_id = launch_char_lm(api, tmp_path, steps=1_000_000, nodes=2)
+        job_id = launch_counting(api, tmp_path, steps=1_000_000, nodes=2)
         first = wait_trains(api, job_id, 2)
         wait_until(lambda: job(api, job_id)["checkpoint_step"], 30, "a checkpoint")
         os.kill(pid_of_keeper(api, job_id), signal.SIGKILL)

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.system.jobs import Json, job, launch_char_lm, stop, wait_job
+from tests.system.jobs import Json, job, launch_counting, stop, wait_job
 from tests.system.stack import Stack
 from tests.waiting import wait_until
 
@@ -49,7 +49,7 @@ def wait_trains(api: httpx.Client, job_id: int, nodes: int, timeout_s: float = 9
 def test_a_job_grows_from_one_node_to_three_and_shrinks_again_and_nobody_pays(
     api: httpx.Client, tmp_path: Path
 ) -> None:
-    job_id = launch_char_lm(api, tmp_path, steps=1_000_000, nnodes="1:3", nodes=1)
+    job_id = launch_counting(api, tmp_path, steps=1_000_000, nnodes="1:3", nodes=1)
     wait_trains(api, job_id, 1)
     asked = scale(api, job_id, 3, "more data")
     assert (asked["nodes"]["wanted"], asked["nodes"]["formed"]) == (3, 1)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.jobs import job, launch_char_lm, wait_job
+from tests.system.jobs import job, launch_counting, wait_job
 from tests.system.stack import Stack, run_stack
 from tests.system.test_stack_life import answers
 from tests.waiting import wait_until
@@ -27,7 +27,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 def test_ending_it_stops_a_running_job_and_leaves_no_process(own: Stack, tmp_path: Path) -> None:
     with own.client("olga", "operator") as api:
         wait_until(lambda: answers(own), 30, "the page to answer")
-        job_id = launch_char_lm(api, tmp_path)
+        job_id = launch_counting(api, tmp_path)
         wait_job(api, job_id, "the job to train", state="training", world_size=2)
         assert own.process is not None
         assert own.end() == 0
@@ -44,7 +44,7 @@ def test_ending_it_stops_a_running_job_and_leaves_no_process(own: Stack, tmp_pat
 def test_a_killed_make_run_is_cleared_away_and_the_job_goes_on(own: Stack, tmp_path: Path) -> None:
     with own.client("olga", "operator") as api:
         wait_until(lambda: answers(own), 30, "the page to answer")
-        job_id = launch_char_lm(api, tmp_path)
+        job_id = launch_counting(api, tmp_path)
         seen = wait_job(api, job_id, "the job to train", state="training", world_size=2)
         assert own.process is not None
         own.process.send_signal(signal.SIGKILL)

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.system.jobs import job, kill, launch_char_lm, stop, wait_command, wait_job
+from tests.system.jobs import job, kill, launch_counting, stop, wait_command, wait_job
 from tests.system.stack import Stack
 from tests.waiting import wait_until
 
@@ -22,7 +22,7 @@ def api(stack: Stack) -> Iterator[httpx.Client]:
 def test_a_kill_works_and_a_launch_waits_while_celery_stands_still(
     stack: Stack, api: httpx.Client, tmp_path: Path
 ) -> None:
-    job_id = launch_char_lm(api, tmp_path / "one", nodes=1, nproc_per_node=2)
+    job_id = launch_counting(api, tmp_path / "one", nodes=1, nproc_per_node=2)
     seen = wait_job(api, job_id, "the job to train", state="training", world_size=2)
     programs = [stack.process_of(name) for name in ("worker", "beat")]
     stopped = [process for process in programs if process is not None]
@@ -33,7 +33,7 @@ def test_a_kill_works_and_a_launch_waits_while_celery_stands_still(
         killed = kill(api, seen, 1)
         assert wait_command(api, killed.json()["id"])["state"] == "done"
         wait_job(api, job_id, "the job to come back", round=2, state="training")
-        waiting = launch_char_lm(api, tmp_path / "two", nodes=1, nproc_per_node=1)
+        waiting = launch_counting(api, tmp_path / "two", nodes=1, nproc_per_node=1)
         assert job(api, waiting)["state"] == "queued"
         assert "Celery" in wait_until(lambda: _says(api), 30, "the health page to name Celery")
     finally:

@@ -13,7 +13,7 @@ from channels.layers import channel_layers
 from django.conf import settings
 from django.db import connections
 
-from tests.postgres import PART
+from tests.postgres import FOLDER, PART
 from tests.valkey import run_valkey
 from tests.webapp.api_client import Api
 from tests.webapp.processes import Hub
@@ -24,12 +24,18 @@ from webapp.redis import get_redis
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep the files of this part, where there are parts."""
+    """Keep the files of this part, where there are parts; on PostgreSQL, what reads or writes rows."""
     which, many = map(int, os.environ.get(PART, "1/1").split("/"))
     files = sorted({item.path for item in items})
     mine = set(files[which - 1 :: many])
-    config.hook.pytest_deselected(items=[item for item in items if item.path not in mine])
-    items[:] = [item for item in items if item.path in mine]
+    kept = [item for item in items if item.path in mine and (FOLDER not in os.environ or _has_rows(item))]
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = kept
+
+
+def _has_rows(item: pytest.Item) -> bool:
+    names = set(getattr(item, "fixturenames", ()))
+    return item.get_closest_marker("django_db") is not None or bool(names & {"db", "transactional_db", "hub"})
 
 
 @pytest.fixture(scope="session")

@@ -236,16 +236,16 @@ def test_nodes_that_do_not_answer_are_named_among_the_stacks(
 # -- a restart begins clean ----------------------------------------------------------------
 
 
-def look(journal: RunnerJournal, silence_s: float) -> Look:
-    """How it looks that long after the last record."""
+def look(journal: RunnerJournal, silence_s: float, unheard_s: float = 0.0) -> Look:
+    """How it looks that long after the last record, where the node was last heard so many seconds ago."""
     runner = fold_all(journal)
     at = journal.events[-1].at + timedelta(seconds=silence_s)
     newest = RoundFacts(
         number=journal.round, world_size=2, nodes=("node-1",), cause="start", why="", formed_at=BEGAN
     )
     facts = JobFacts(members=(MemberFacts(node="node-1", runner=runner),), rounds=(newest,))
-    told = tuple(_silent(journal, worker, silence_s) for worker in runner.workers)
-    samples = {"node-1": Sample(0.0, NodeUsage(at=at, workers=told))}
+    told = tuple(_silent(journal, worker, silence_s - unheard_s) for worker in runner.workers)
+    samples = {"node-1": Sample(unheard_s, NodeUsage(at=at - timedelta(seconds=unheard_s), workers=told))}
     return look_at(views_of(facts, "a", samples), Rule(), 600)
 
 
@@ -298,3 +298,9 @@ def test_the_same_step_told_again_is_no_new_one() -> None:
     journal = steps(RunnerJournal("a", "node-1", ("node-1",)).start().form().come_up(), (1, 2, 2, 2), 1)
     worker = fold_all(journal).workers[0]
     assert [step for step, _ in worker.trail] == [1, 2]
+
+
+def test_workers_of_a_node_that_is_not_heard_are_not_called_silent() -> None:
+    journal = steps(RunnerJournal("a", "node-1", ("node-1",)).start().form().come_up(), range(1, 8), 0.5)
+    assert isinstance(look(journal, 5.5), Stalled)
+    assert look(journal, 5.5, unheard_s=5) == "unknown"

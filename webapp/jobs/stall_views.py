@@ -15,6 +15,8 @@ from .stalls import WorkerView
 
 LATE_S = 1.0
 """What a worker reports is recorded within less than that."""
+FRESH_S = 3.0
+"""A node that is heard samples its workers each 2 s. What an older sample leaves open is no silence of theirs."""
 
 
 def is_up(facts: JobFacts) -> bool:
@@ -62,8 +64,13 @@ def _view(
     placed: dict[int, Group],
 ) -> WorkerView:
     sample, group = samples.get(member.node), placed.get(worker.ref.rank)
-    is_seen = usage is not None and sample is not None and _knows_all(member.runner, usage, sample)
     age_s = sample.age_s if sample is not None else 0.0
+    is_seen = (
+        usage is not None
+        and sample is not None
+        and age_s <= FRESH_S
+        and _knows_all(member.runner, usage, sample)
+    )
 
     def aged(seconds: float | None) -> float | None:
         return None if seconds is None else seconds + age_s
