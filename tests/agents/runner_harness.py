@@ -169,11 +169,14 @@ class Runner(Process):
 
 
 def _preload(script: str | None) -> dict[str, tuple[str, ...]]:
-    """Nothing for a script that has no use for torch, whose import takes a second or two."""
+    """What the script has a use for: torch's import takes seconds, and that of its optimizers as long."""
     try:
-        return {} if script is None or "torch" in Path(script).read_text() else {"preload": ()}
+        text = "" if script is None else Path(script).read_text()
     except OSError:
         return {}
+    if script is None or "torch._dynamo" in text:
+        return {}
+    return {"preload": ("torch.distributed",) if "torch" in text else ()}
 
 
 class Attempt:

@@ -143,7 +143,7 @@ def test_it_scrolls_back_without_limit_and_holds_only_a_part(at_desk: Page, talk
     log.info("heap %.1f MiB before, %.1f MiB after", before, _heap_mib(page))
     assert held < 7000
     assert _rows(page).count() < 120
-    page.get_by_role("tabpanel", name="Logs").get_by_text("follow", exact=True).click()
+    page.get_by_role("tabpanel", name="Logs").get_by_role("switch", name="follow").click()
     expect(_rows(page).last).to_contain_text("tick", timeout=SOON_MS)
 
 

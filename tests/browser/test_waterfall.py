@@ -161,7 +161,7 @@ def test_what_was_not_reported_says_so_and_why(operator_page: Page, training: in
 def test_the_goodput_adds_up_to_the_wall_time(operator_page: Page, training: int) -> None:
     page = operator_page
     page.goto(f"/jobs/{training}")
-    page.get_by_role("tab", name="Nodes").focus()
+    page.get_by_role("tab", name="Evidence").focus()
     page.keyboard.press("ArrowRight")
     expect(page).to_have_url(re.compile("tab=goodput"))
     table = page.get_by_test_id("goodput")

@@ -16,7 +16,8 @@ Json = dict[str, Any]
 
 def launch(api: httpx.Client, **spec: Any) -> int:
     """Create a job and give its id."""
-    answer = api.post("/api/jobs", json=spec)
+    # What optimizers import takes as long as torch itself, and nearly no script of the tests has one.
+    answer = api.post("/api/jobs", json={"preload": ["torch.distributed"]} | spec)
     assert answer.status_code == 201, answer.text
     return int(answer.json()["id"])
 
@@ -29,7 +30,7 @@ def launch_counting(api: httpx.Client, checkpoints: Path, *, steps: int = 5000, 
 
 def launch_char_lm(api: httpx.Client, checkpoints: Path, *, steps: int = 5000, **spec: Any) -> int:
     """The same with the example, which trains a model."""
-    script = {"name": "char-lm", "script": str(EXAMPLES / "char_lm.py")}
+    script = {"name": "char-lm", "script": str(EXAMPLES / "char_lm.py"), "preload": ["torch"]}
     return _launch_elastic(api, checkpoints, steps, script | spec)
 
 

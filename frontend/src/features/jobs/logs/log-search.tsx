@@ -60,8 +60,9 @@ export function LogSearch({ of, pattern, isCaseSensitive, target, set }: Props) 
         checked={isCaseSensitive}
         onChange={(event) => set({ case: event.currentTarget.checked ? "on" : "" })}
       />
-      <Button size="compact-xs" variant="default" type="submit" loading={search.isFetching}>
-        Search
+      {/* Never off, not even while it searches: Enter in the field would do nothing then. */}
+      <Button size="compact-xs" variant="default" type="submit" miw={84} aria-busy={search.isFetching}>
+        {search.isFetching ? "Searching …" : "Search"}
       </Button>
       {pattern !== "" && (
         <>
