@@ -12,6 +12,8 @@ from tests.system.stack import Stack, run_stack
 
 # Before anything imports torch: threads of many small workers on few cores would only wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Hundreds of processes are started, and what they import is compiled once.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 @pytest.fixture(scope="session")

@@ -163,8 +163,8 @@ class Shipper:
 def _lost(tails: list[Tail], length: int) -> list[Tail]:
     """Journals of which a record was lost on its way, as a fail-over of Redis may do, while others go on.
 
-    An entry leaves the stream with its acknowledgement, or because one before it never came. So what is neither
-    there nor acknowledged is lost; who waits for a slow hub has everything in the stream still.
+    An entry leaves the stream with its acknowledgement, or because one before it never came. So what is
+    neither there nor acknowledged is lost; who waits for a slow hub has everything in the stream still.
     """
     if length >= sum(tail.unacked for tail in tails):
         return []

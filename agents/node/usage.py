@@ -43,9 +43,11 @@ class Usage:
         self._cpu = Cpu()
 
     def step(self) -> None:
+        # Before it is looked at anybody: what is told of them is never older than that.
+        at = now()
         workers = tuple(self._sample())
         if workers:
-            text = to_json(NodeUsage(at=now(), workers=workers))
+            text = to_json(NodeUsage(at=at, workers=workers))
             self._redis.set(streams.usage(self._node), text, ex=streams.USAGE_S)
         self._stopping.wait(PERIOD_S)
 

@@ -118,6 +118,8 @@ class WorkerState:
     saving_step: int | None = None
     """The step whose checkpoint it began to save and has neither saved nor passed. None: it saves none."""
     saving_since: datetime | None = None
+    saved_at: datetime | None = None
+    """When its last save was over, by the node's clock."""
 
 
 @dataclass(frozen=True)
@@ -224,7 +226,7 @@ def _apply(state: RunnerState, event: AnyRunnerEvent, node: str) -> RunnerState:
         case CheckpointBegun():
             return _of_rank(state, event.rank, saving_step=event.step, saving_since=event.at)
         case CheckpointSaved():
-            state = _of_rank(state, event.rank, saving_step=None, saving_since=None)
+            state = _of_rank(state, event.rank, saving_step=None, saving_since=None, saved_at=event.at)
             return replace(state, checkpoint_step=event.step)
         case Resumed():
             return replace(state, resumed_step=event.step)
@@ -276,7 +278,8 @@ def _stepped(worker: WorkerState, step: int, at: datetime) -> WorkerState:
     if step == worker.step:
         return worker
     trail = (*worker.trail, (step, round(at.timestamp(), 3)))[-TRAIL:]
-    return replace(worker, trail=trail, saving_step=None, saving_since=None)
+    saved_at = worker.saved_at if worker.saving_step is None else at
+    return replace(worker, trail=trail, saving_step=None, saving_since=None, saved_at=saved_at)
 
 
 def _progressed(state: RunnerState, event: Progress) -> RunnerState:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
 from pathlib import Path
 
@@ -49,7 +50,10 @@ def main() -> None:
     for step in range(resume(args.checkpoint_dir, rank) + 1, args.steps + 1):
         ranks = torch.ones(1)
         dist.all_reduce(ranks)
-        report.step(step, total=args.steps, loss=3 / (1 + step / 100))
+        loss = 3 / (1 + step / 100)
+        report.step(step, total=args.steps, loss=loss)
+        sys.stdout.write(f"step {step}: loss {loss:.3f}, {int(ranks)} ranks\n")
+        sys.stdout.flush()
         if rank == 0 and step % args.checkpoint_every == 0:
             save(args.checkpoint_dir, step)
         time.sleep(args.pace)

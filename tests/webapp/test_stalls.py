@@ -80,6 +80,14 @@ def test_uninterruptible_sleep_counts_after_steps() -> None:
     assert stalled(look_at(seen, Rule(), 60)).rank == 2
 
 
+def test_the_end_of_a_save_is_where_the_pause_begins() -> None:
+    """The steps that follow it are told a moment later, and the others were silent for as long as it took."""
+    just_saved = workers(of_one=0, one={"saved_s": 0.4, "silence_s": 0.4}, silence_s=9.0)
+    assert look_at(just_saved, Rule(), 60) == "moving"
+    long_ago = workers(of_one=0, one={"saved_s": 9.0}, silence_s=9.0)
+    assert isinstance(look_at(long_ago, Rule(), 60), Stalled)
+
+
 def test_the_one_that_waits_elsewhere_is_named_with_its_stack() -> None:
     seen = [replace(one, stands="all_reduce (train.py:40)") for one in workers(silence_s=14.0)]
     seen[1] = replace(seen[1], stands="wait_for_ever (train.py:12)", stands_out=True)

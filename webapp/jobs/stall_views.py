@@ -13,10 +13,10 @@ from .situation import JobFacts, MemberFacts
 from .stack_groups import Group
 from .stalls import WorkerView
 
-LATE_S = 1.0
-"""What a worker reports is recorded within less than that."""
+LATE_S = 0.05
+"""A worker notes the moment of a report so much before it is written, at most."""
 FRESH_S = 3.0
-"""A node that is heard samples its workers each 2 s. What an older sample leaves open is no silence of theirs."""
+"""A node that is heard samples its workers each 2 s. What an older sample leaves open is no silence."""
 
 
 def is_up(facts: JobFacts) -> bool:
@@ -75,6 +75,10 @@ def _view(
     def aged(seconds: float | None) -> float | None:
         return None if seconds is None else seconds + age_s
 
+    def since(at: datetime | None) -> float | None:
+        """By the node's clock, on which the sample was taken too."""
+        return None if at is None or sample is None else max(0.0, (sample.at - at).total_seconds() + age_s)
+
     return WorkerView(
         rank=worker.ref.rank,
         node=member.node,
@@ -84,7 +88,8 @@ def _view(
         saving_step=worker.saving_step,
         is_seen=is_seen,
         state=usage.state if usage is not None else "",
-        silence_s=aged(usage.said_s) if usage is not None else None,
+        saved_s=since(worker.saved_at),
+        silence_s=_least(aged(usage.said_s), since(worker.progress_at)) if usage is not None else None,
         wrote_s=aged(usage.wrote_s) if usage is not None else None,
         matched_s=aged(usage.matched_s) if usage is not None else None,
         stands=group.place if group is not None else "",
@@ -92,10 +97,15 @@ def _view(
     )
 
 
+def _least(*seconds: float | None) -> float | None:
+    return min((one for one in seconds if one is not None), default=None)
+
+
 def _knows_all(runner: RunnerState, usage: WorkerUsage, sample: Sample) -> bool:
     """Whether what the worker reported last has come here, too: both moments are by the node's clock.
 
-    Where records are late, as after an outage, what looks like silence may be what has not arrived.
+    Where records are late, as after an outage, what looks like silence may be what has not arrived. A report
+    is recorded after it was written, together with the newest of the other workers.
     """
     if usage.said_s is None or runner.told_at is None:
         return runner.told_at is not None

@@ -47,6 +47,8 @@ class WorkerView:
     """Its last different steps, and when each was recorded: seconds since some moment."""
     saving_step: int | None = None
     """The step whose checkpoint it saves now."""
+    saved_s: float | None = None
+    """Since its last save was over."""
     is_seen: bool = True
     """Its node has just told of this very process, and all it had reported by then is known here."""
     state: str = ""
@@ -90,6 +92,9 @@ def look_at(workers: Sequence[WorkerView], rule: Rule, up_s: float) -> Look:
     if any(not worker.is_seen or worker.silence_s is None for worker in judged):
         return "unknown"
     if any(w.saving_step is not None and (w.silence_s or 0.0) < SAVE_S for w in workers):
+        return "moving"
+    # Who waited for a save goes on with its end, and not before: the pause begins anew.
+    if any(w.saved_s is not None and w.saved_s < limit_s for w in workers):
         return "moving"
     silent = [worker for worker in judged if (worker.silence_s or 0.0) >= limit_s]
     return _stalled(silent, workers) if silent else "moving"
