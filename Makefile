@@ -16,7 +16,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 SCRATCH := REGROUP_DATA="$(CURDIR)/.venv/scratch"
 PYTHON ?= python3
 # Most tests wait for processes, so two files at a time take little more than half as long.
-AT_ONCE := -n 2 --dist loadfile
+AT_ONCE := -n 2 --dist loadfile --no-loadscope-reorder
 
 # make token prints the token alone, also when another make calls it.
 MAKEFLAGS += --no-print-directory

@@ -16,6 +16,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that use the shared stack come last: it is not free, and lives to the end."""
+    late = {item.path for item in items if "shared_stack" in getattr(item, "fixturenames", ())}
+    items.sort(key=lambda item: item.path in late)
+
+
 @pytest.fixture(scope="session")
 def shared_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     with run_stack(tmp_path_factory.mktemp("stack"), REGROUP_WARM="on") as running:

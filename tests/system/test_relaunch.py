@@ -18,12 +18,12 @@ def test_a_killed_store_keeper_ends_the_attempt_and_another_one_trains_on(
     with stack.client("anna", "operator") as api:
         job_id = launch_counting(api, tmp_path, steps=1_000_000, nodes=2)
         first = wait_trains(api, job_id, 2)
-        wait_until(lambda: job(api, job_id)["checkpoint_step"], 30, "a checkpoint")
+        saved = wait_until(lambda: job(api, job_id)["checkpoint_step"], 30, "a checkpoint")
         os.kill(pid_of_keeper(api, job_id), signal.SIGKILL)
         wait_job(api, job_id, "the second attempt", 60, attempt=2)
         second = wait_trains(api, job_id, 2)
         assert second["restarts"]["failure"] == 0
-        assert second["resumed_step"] >= 10
+        assert second["resumed_step"] >= saved
         assert (second["relaunches"]["used"], second["relaunches"]["max"]) == (1, 3)
         lost = second["attempts"][1]
         assert lost["is_infrastructure"], lost
