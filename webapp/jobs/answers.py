@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import cast
@@ -153,23 +153,6 @@ def job_out(job: Job) -> JobOut:
         last_event=last_event or 0,
         timeline_version=_timeline_version(newest),
     )
-
-
-TRIES = 3
-"""A job that trains moves on twice a second; an answer takes some hundredths of one."""
-
-
-def steady_job_out(find: Callable[[], Job]) -> JobOut:
-    """The answer of one moment: its rows are read one after the other, and all change with the version.
-
-    ``find`` reads the job's row anew. Where it changes all the time, the last answer counts.
-    """
-    for _ in range(TRIES):
-        job = find()
-        answer = job_out(job)
-        if Job.objects.filter(pk=job.pk, version=job.version).exists():
-            break
-    return answer
 
 
 def _summary(job: Job, newest: _Newest, nodes: dict[str, Node], now: datetime) -> JobSummary:

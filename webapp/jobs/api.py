@@ -19,9 +19,10 @@ from webapp.events.schemas import EventPage
 from webapp.fleet.answers import command_out
 from webapp.fleet.models import Command
 from webapp.fleet.schemas import CommandPage
+from webapp.moment import one_moment
 from webapp.pages import LIMIT, MOST, read_cursor
 
-from .answers import job_out, job_summaries, steady_job_out
+from .answers import job_out, job_summaries
 from .checks import check_first
 from .curves import curve_out
 from .example import example_job
@@ -79,7 +80,8 @@ def list_jobs(
 @router.get("/jobs/{id}", response={200: JobOut, **ERRORS})
 def look_at(request: HttpRequest, id: int) -> JobOut:
     """All that is known of a job now."""
-    return steady_job_out(lambda: _job(id))
+    with one_moment():
+        return job_out(_job(id))
 
 
 @router.post("/jobs/{id}/stop", response={200: JobOut, **ERRORS})

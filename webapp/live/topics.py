@@ -12,6 +12,7 @@ from ninja.responses import NinjaJSONEncoder
 from webapp.jobs.answers import job_out, job_summaries
 from webapp.jobs.models import Job
 from webapp.jobs.nodes_api import node_page
+from webapp.moment import one_moment
 from webapp.pages import LIMIT
 
 from .notify import JOBS_GROUP, NODES_GROUP, job_group
@@ -42,11 +43,14 @@ def read_topic(topic: str) -> tuple[int | None, Json]:
         return None, _jobs()
     if topic == "nodes":
         return None, _plain(node_page())
-    job = (
-        Job.objects.select_related("created_by", "stopped_by").filter(pk=int(topic.partition(":")[2])).first()
-    )
+    with one_moment():
+        return _job(int(topic.partition(":")[2]))
+
+
+def _job(job_id: int) -> tuple[int, Json]:
+    job = Job.objects.select_related("created_by", "stopped_by").filter(pk=job_id).first()
     if job is None:
-        raise UnknownTopic(f"There is no job {topic.partition(':')[2]}.")
+        raise UnknownTopic(f"There is no job {job_id}.")
     return job.version, _plain(job_out(job))
 
 
