@@ -14,6 +14,7 @@ of its own, the second in ``<attempt>~2``.
         devices.json     the GPUs that the runner was given
         settled.json     written last: nothing of the runner is left
         runner.log       stdout and stderr of the runner
+        code/            the job's uploaded code, unpacked; the workdir unless one is given
         lib/             the only folder of ours that workers see: regroup_report.py
         rounds/<round>/rank-<rank>/   stdout.log stderr.log error.json report.jsonl stacks.txt
                                       stdout.times stderr.times: see ``logs/times.py`` matched
@@ -95,6 +96,10 @@ class Bundle:
     @property
     def lib(self) -> Path:
         return self.folder / "lib"
+
+    @property
+    def code(self) -> Path:
+        return self.folder / "code"
 
     def round_folder(self, round_number: int) -> Path:
         return self.folder / "rounds" / str(round_number)

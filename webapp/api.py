@@ -18,6 +18,7 @@ from .jobs.nodes_api import router as nodes
 from .jobs.torchrun_api import router as torchrun
 from .jobs.workers_api import router as workers
 from .parser import FitForRows
+from .uploads.api import router as uploads
 
 api = NinjaAPI(
     title="Regroup",
@@ -34,6 +35,7 @@ api.add_router("", accounts)
 api.add_router("", launching)
 api.add_router("", torchrun)
 api.add_router("", many)
+api.add_router("", uploads)
 api.add_router("", jobs)
 api.add_router("", faults)
 api.add_router("", evidence)

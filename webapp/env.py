@@ -72,6 +72,15 @@ def log_store() -> str:
     )
 
 
+def hub_url() -> str:
+    """``REGROUP_HUB_URL``: the address of the hub as nodes reach it; empty where nobody has said it."""
+    text = (os.environ.get("REGROUP_HUB_URL") or "").strip().rstrip("/")
+    parts = urlsplit(text)
+    if not text or (parts.scheme in ("http", "https") and parts.hostname):
+        return text
+    raise BadSetting(f"REGROUP_HUB_URL is {text!r}; write the hub's address, such as http://hub:8000.")
+
+
 def data_folder() -> Path:
     """``REGROUP_DATA`` as an absolute path, made when it is not there.
 

@@ -9,9 +9,12 @@ import os
 import time
 from typing import Any
 
+from django.conf import settings
+from django.core.exceptions import SuspiciousOperation, TooManyFilesSent
 from django.db import Error as DatabaseError
 from django.db import ProgrammingError
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.multipartparser import MultiPartParserError
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
@@ -166,6 +169,10 @@ def answer_for(error: Exception, request_line: str) -> Problem:
             return not_authenticated()
         case HttpError():
             return _refused(error)
+        case TooManyFilesSent():
+            return _too_many_files()
+        case SuspiciousOperation() | MultiPartParserError():
+            return _form_unreadable(error)
         case Http404():
             return not_found(str(error) or "There is nothing here.")
         case DatabaseError() | OSError() if has_no_file_left():
@@ -177,6 +184,23 @@ def answer_for(error: Exception, request_line: str) -> Problem:
         case _:
             log.error("request failed request=%r", request_line, exc_info=error)
             return _internal()
+
+
+def _too_many_files() -> Problem:
+    most = settings.DATA_UPLOAD_MAX_NUMBER_FILES
+    return refuse_field(
+        "files", f"There are too many files: {most} are the most.", "Pack them as a zip, or leave some out."
+    )
+
+
+def _form_unreadable(error: Exception) -> Problem:
+    return Problem(
+        400,
+        "unreadable",
+        f"What was sent cannot be read: {error}",
+        where="body",
+        what_to_do="Send it whole, and smaller if it is large.",
+    )
 
 
 def _refused(error: HttpError) -> Problem:

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from agents.wire.code import MOST_FILES
+
 from . import env
 from .brokers import layer_host
 
@@ -22,6 +24,8 @@ DATABASES = {"default": env.database(DATA)}
 USER_SLOTS = env.read_number("REGROUP_USER_SLOTS")
 USER_JOBS = env.read_number("REGROUP_USER_JOBS")
 """What one person's jobs may have at a time: slots, and jobs that run. 0: as many as there are."""
+HUB_URL = env.hub_url()
+"""Where nodes reach the hub, to fetch uploaded code; empty: not known."""
 EXAMPLES_DIR = Path(os.environ.get("REGROUP_EXAMPLES_DIR") or ROOT / "examples")
 """Where the nodes find the examples too. The form offers them only where this folder is."""
 
@@ -35,6 +39,9 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 USE_TZ = True
 TIME_ZONE = "UTC"
 APPEND_SLASH = False
+
+DATA_UPLOAD_MAX_NUMBER_FILES = MOST_FILES
+"""A folder is uploaded as its files, which go to the disk while they come."""
 
 INSTALLED_APPS = [
     "django.contrib.auth",

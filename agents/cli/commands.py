@@ -74,7 +74,8 @@ def run(
         list[str] | None, typer.Option("--env", metavar="NAME[=VALUE]", help="A variable for the workers.")
     ] = None,
     python: Annotated[
-        str | None, typer.Option("--python", help="The interpreter on the nodes. Default: their own.")
+        str | None,
+        typer.Option("--python", help="The interpreter on the nodes, or env:NAME. Default: their own."),
     ] = None,
     workdir: Annotated[
         Path | None, typer.Option("--workdir", help="The workers' folder on the nodes. Default: this one.")

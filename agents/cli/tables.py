@@ -127,6 +127,9 @@ def lines_of(job: Json, url: str) -> Iterator[str]:
     if job["round"] is not None:
         yield f"round      {job['round']} of attempt {job['attempt']}"
     yield f"restarts   {restarts(job)}; {counted['remaining']} of {counted['max_restarts']} left"
+    if limit := job.get("time_limit"):
+        is_left = f"{say_span(limit['left_s'])} left of {say_span(limit['limit_s'])}"
+        yield f"time limit {is_left}" + ("; it has more than that to train" if limit["is_too_short"] else "")
     if job["step"] is not None:
         yield f"step       {job['step']}" + (f" of {job['total']}" if job["total"] else "")
     if job["metrics"]:

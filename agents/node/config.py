@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 import shutil
 import socket
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, NoReturn
+from typing import Any, Literal, NoReturn
+from urllib.parse import urlsplit
 
 from ..wire.bus import check_url
+from ..wire.environments import NAME as ENVIRONMENT
+from ..wire.environments import NAME_ADVICE
 
 SECRETS = "REGROUP_REDIS_URL"
 """Variables whose names begin so may hold a password: no job inherits them."""
@@ -39,10 +43,14 @@ class Config:
     """Under which other nodes reach this one. None: the one that leads to Redis."""
     python: str
     """The default interpreter of jobs: an absolute path."""
+    environments: dict[str, str] = field(default_factory=dict)
+    """Interpreters that jobs may ask for by name: an absolute path each, which need not exist now."""
     keep_days: float = 14.0
     """How long the bundle of an attempt, its logs among it, stays after its end."""
     gpu_share: tuple[int, int] = (1, 1)
     """Which share of the machine's GPUs is this node's, of how many: node agents do not ask each other."""
+    hub_url: str | None = None
+    """Where the hub is reached from here, for the code of jobs. None: where it says itself."""
     labels: dict[str, str] = field(default_factory=dict)
     """What jobs may ask of a node, such as ``disk``: ``nvme``."""
     warm: bool = True
@@ -84,6 +92,11 @@ _FLAGS = {
         "labels of this node, by which jobs can ask for it, such as disk=nvme,zone=b",
     ),
     "--address": ("REGROUP_ADDRESS", "ADDRESS", "address under which other nodes reach this one"),
+    "--hub": (
+        "REGROUP_HUB_URL",
+        "URL",
+        "address of the hub as this node reaches it, for uploaded code (default: the one that the hub tells)",
+    ),
     "--keep-days": (
         "REGROUP_KEEP_DAYS",
         "DAYS",
@@ -95,13 +108,22 @@ _FLAGS = {
         "keep a process with torch imported (some 200 MB), so that launches are quick (default: on)",
     ),
     "--python": ("REGROUP_PYTHON", "PATH", "default interpreter of jobs (default: the agent's own)"),
+    "--environment": (
+        "REGROUP_ENVIRONMENTS",
+        "NAME=PATH",
+        "an interpreter that jobs may ask for as env:NAME; may be given several times; the variable has "
+        "spaces between them",
+    ),
 }
+_SEVERAL = ("--environment",)
+"""Flags that may be given more than once."""
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="regroup-agent", description="The node agent of Regroup.", allow_abbrev=False)
     for flag, (variable, metavar, text) in _FLAGS.items():
-        parser.add_argument(flag, metavar=metavar, help=f"{text}; or {variable}")
+        action = "append" if flag in _SEVERAL else "store"
+        parser.add_argument(flag, metavar=metavar, action=action, help=f"{text}; or {variable}")
     return parser
 
 
@@ -114,7 +136,10 @@ def read_config(argv: Sequence[str], environ: Mapping[str, str]) -> Config:
     flags = vars(_parser().parse_args(argv))
 
     def value(flag: str) -> str:
-        return flags[flag.lstrip("-").replace("-", "_")] or environ.get(_FLAGS[flag][0], "")
+        return given(flag) or environ.get(_FLAGS[flag][0], "")
+
+    def given(flag: str) -> Any:
+        return flags[flag.lstrip("-").replace("-", "_")]
 
     return Config(
         redis_url=_read_url(value("--redis-url"), environ),
@@ -124,7 +149,11 @@ def read_config(argv: Sequence[str], environ: Mapping[str, str]) -> Config:
         gpu_share=_read_share(value("--gpu-share")),
         labels=_read_labels(value("--labels")),
         address=value("--address") or None,
+        hub_url=_read_hub(value("--hub")),
         python=_read_python(value("--python")),
+        environments=_read_environments(
+            given("--environment") or _split(environ.get("REGROUP_ENVIRONMENTS", ""))
+        ),
         keep_days=_read_days(value("--keep-days")),
         warm=_read_switch("--warm", value("--warm")),
     )
@@ -197,6 +226,13 @@ def _read_labels(text: str) -> dict[str, str]:
     return labels
 
 
+def _read_hub(text: str) -> str | None:
+    parts = urlsplit(text)
+    if text and (parts.scheme not in ("http", "https") or not parts.hostname):
+        raise ConfigError(f"--hub is {text!r}. Write the hub's address, such as http://hub:8000.")
+    return text.rstrip("/") or None
+
+
 def _read_days(text: str) -> float:
     try:
         days = float(text or Config.keep_days)
@@ -220,3 +256,25 @@ def _read_python(text: str) -> str:
     if found is None:
         raise ConfigError(f"--python is {text!r}, which is no program that can be run here.")
     return str(Path(found).absolute())
+
+
+def _split(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise ConfigError(f"REGROUP_ENVIRONMENTS is {text!r}, whose quotes do not match.") from error
+
+
+def _read_environments(pairs: Sequence[str]) -> dict[str, str]:
+    """Whether they are there is seen when a job asks for one: a disk may be late, and the node is not."""
+    found: dict[str, str] = {}
+    for pair in pairs:
+        name, _, path = pair.partition("=")
+        path = str(Path(path).expanduser())
+        if not (ENVIRONMENT.match(name) and path.startswith("/")):
+            raise ConfigError(
+                f"--environment is {pair!r}. Write NAME=/path/to/python, the name in {NAME_ADVICE}."
+            )
+        if found.setdefault(name, path) != path:
+            raise ConfigError(f"--environment names {name} twice, as {found[name]} and as {path}. Keep one.")
+    return found

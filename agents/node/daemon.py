@@ -107,7 +107,14 @@ class Daemon:
             self._words,
             stopping,
         )
-        requests = Requests(connect(config.redis_url), config.name, config.data, config.python)
+        requests = Requests(
+            connect(config.redis_url),
+            config.name,
+            config.data,
+            config.python,
+            config.environments,
+            config.hub_url,
+        )
         # Adopting comes first, so that the first heartbeat already tells the slots that are free.
         self._supervisor.adopt_all()
         self._loop(lambda: self._disk.step(stopping), "watch of the disk")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import assert_never
 
@@ -41,12 +42,24 @@ AT_ONCE = 8
 
 
 class Requests:
-    def __init__(self, redis: Redis, node: str, data: Path, python: str = sys.executable) -> None:
-        """``python``: the default interpreter of jobs."""
+    def __init__(
+        self,
+        redis: Redis,
+        node: str,
+        data: Path,
+        python: str = sys.executable,
+        environments: Mapping[str, str] | None = None,
+        hub_url: str | None = None,
+    ) -> None:
+        """``python``: the default interpreter of jobs. ``environments``: those that they ask for by name.
+
+        ``hub_url``: where the hub is reached from here. None: where it says itself.
+        """
         self._redis = redis
         self._node = node
         self._data = data
-        self._python = python
+        self._python, self._environments = python, environments
+        self._hub_url = hub_url
         self._places = threading.BoundedSemaphore(AT_ONCE)
 
     def step(self) -> None:
@@ -72,14 +85,19 @@ class Requests:
             log.error("request cannot be read error=%s body=%.200s", error, body)
             return
         pipe = self._redis.pipeline(transaction=False)
-        answer = answer_to(request, self._data, self._node, self._python)
+        answer = answer_to(request, self._data, self._node, self._python, self._environments, self._hub_url)
         pipe.rpush(streams.answer(request.id), to_json(answer))
         pipe.expire(streams.answer(request.id), KEPT_S)
         pipe.execute()
 
 
 def answer_to(
-    request: AnyRequest, data: Path, node: str, python: str = sys.executable
+    request: AnyRequest,
+    data: Path,
+    node: str,
+    python: str = sys.executable,
+    environments: Mapping[str, str] | None = None,
+    hub_url: str | None = None,
 ) -> LogSliceAnswer | LogMergeAnswer | LogBytesAnswer | EvidenceSliceAnswer | StacksAnswer | CheckNodeAnswer:
     match request:
         case LogSlice():
@@ -95,6 +113,6 @@ def answer_to(
         case TakeStacks():
             return take_stacks(request, data, node)
         case CheckNode():
-            return answer_check(request, data, node, python)
+            return answer_check(request, data, node, python, environments, hub_url)
         case _:
             assert_never(request)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from ..bundle import KINDS, Bundle, KeeperBundle, bundle_of, find_bundles, find_keeper, list_bundles
 from ..journal import Line
+from .code import forget_code
 from .journal import NodeJournal
 from .ledger import Ledger
 from .tail import needs_shipping
@@ -41,6 +42,7 @@ class Trimming:
 
     def step(self, stopping: threading.Event) -> None:
         self.prune_bundles()
+        forget_code(self._data, older_than_s=self._keep_s)
         self._ledger.forget_closed(older_than_s=DAY_S)
         stopping.wait(min(EVERY_S, self._keep_s + 1))
 

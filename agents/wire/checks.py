@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from .code import CodeSource
+
 Check = Literal[
     "python",
     "script",
@@ -40,6 +42,8 @@ class CheckNode:
     no_python: bool = False
     env: dict[str, str] = field(default_factory=dict)
     workdir: str | None = None
+    code: CodeSource | None = None
+    """Where the job's uploaded code is fetched, in which the script lies. None: it has none."""
     python: str | None = None
     checkpoint_dir: str | None = None
     nodes: tuple[str, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from .environments import Environment
 from .event import KeeperEvent, NodeEvent
 from .runner_events import AnyRunnerEvent
 
@@ -62,6 +63,8 @@ class NodeFacts:
     kernel: str = ""
     labels: dict[str, str] = field(default_factory=dict)
     """What jobs may ask of a node, as its operator wrote it."""
+    environments: tuple[Environment, ...] = ()
+    """Interpreters that jobs may ask for by name."""
 
 
 @dataclass(frozen=True, kw_only=True)

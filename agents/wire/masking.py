@@ -53,7 +53,7 @@ def mask_addresses(value: Any) -> Any:
 
 
 def mask(value: Any) -> Any:
-    """A copy of plain JSON values in which every ``env`` and ``rdzv_conf`` is masked, at any depth."""
+    """A copy of plain JSON values in which ``env``, ``rdzv_conf`` and ``code`` are masked, at any depth."""
     if isinstance(value, list):
         return [mask(item) for item in value]
     if not isinstance(value, dict):
@@ -67,9 +67,16 @@ def _mask_conf(conf: Any) -> Any:
     return {**conf, **hidden} if isinstance(conf, dict) else mask(conf)
 
 
+def _mask_source(code: Any) -> Any:
+    """Of where code is fetched the ticket alone; in a spec it is a digest."""
+    hidden = {"ticket": MASK} if isinstance(code, dict) and code.get("ticket") else {}
+    return {**code, **hidden} if isinstance(code, dict) else mask(code)
+
+
 _MASKS: dict[str, Callable[[Any], Any]] = {
     "env": lambda env: mask_env(env) if isinstance(env, dict) else mask(env),
     "rdzv_conf": _mask_conf,
+    "code": _mask_source,
 }
 
 

@@ -10,6 +10,7 @@ import json
 from datetime import datetime, timezone
 from typing import Any
 
+from .code import CodeSource
 from .spec import LISTS, JobSpec, StartMessage
 
 
@@ -45,4 +46,6 @@ def start_message_from_json(text: str) -> StartMessage:
             spec[name] = tuple(spec[name])
     values["spec"] = JobSpec(**spec)
     values["nodes"] = tuple(values["nodes"])
+    if values.get("code") is not None:
+        values["code"] = CodeSource(**_known(CodeSource, values["code"]))
     return StartMessage(**values)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from . import hooks, stall_rules
+from . import hooks, stall_rules, time_limit
+from .code import CodeSource, is_digest
 from .endpoint import parse_endpoint
+from .environments import why_not_python
 from .log_metrics import why_not_patterns
 from .rdzv import BACKENDS, NOT_V2, ConfError, default_port, family, read_rdzv_conf
 from .torchrun import RULES, SIGNALS
@@ -51,13 +53,15 @@ class JobSpec:
     script: str | None = None
     module: str | None = None
     """Instead of a script, as ``python -m``."""
+    code: str | None = None
+    """SHA-256 of uploaded code in which the script lies; its folder is the workdir unless one is given."""
     no_python: bool = False
     """The script is a program of its own, which is executed as it is."""
     args: tuple[str, ...] = ()
     env: dict[str, str] = field(default_factory=dict)
     workdir: str | None = None
     python: str | None = None
-    """The job's interpreter. None: the node agent's default."""
+    """The job's interpreter: a path, or ``env:NAME`` for one that the nodes offer. None: their default."""
     start: str = "preload"
     """``preload``: workers fork from a process that has imported ``preload``. ``exec``: each starts anew."""
     preload: tuple[str, ...] = ("torch", "torch.distributed")
@@ -108,6 +112,8 @@ class JobSpec:
     """``notify``, or ``restart``: the rank that is behind is killed."""
     stall_restarts_per_hour: int = 2
     """How often that may be done."""
+    time_limit: str | None = None
+    """How long it may run over all its attempts, as ``time_limit.py`` reads it. None: without a limit."""
 
 
 LISTS = (
@@ -165,10 +171,12 @@ def check_spec(spec: JobSpec) -> None:
     _check_start(spec)
     if why := why_not_patterns(spec.log_metrics):
         raise SpecError("log_metrics", why)
+    if why := why_not_python(spec.python):
+        raise SpecError("python", why)
 
 
 def _check_rules(spec: JobSpec) -> None:
-    for name, rule in (RULES | hooks.RULES | stall_rules.RULES).items():
+    for name, rule in (RULES | hooks.RULES | stall_rules.RULES | time_limit.RULES).items():
         value = getattr(spec, name)
         if not rule.allows(value):
             raise SpecError(name, f"{name} is {value!r}. {rule.advice}")
@@ -179,11 +187,31 @@ def _check_script(spec: JobSpec) -> None:
         raise SpecError("no_python", "A module needs Python. Leave out no_python, or the module.")
     if bool(spec.script) == bool(spec.module):
         raise SpecError("script", "Give either a script or a module to run, not both and not neither.")
-    if spec.script and _is_relative(spec) and not spec.workdir:
+    if spec.code is not None:
+        _check_code(spec, spec.code)
+    elif spec.script and _is_relative(spec) and not spec.workdir:
         raise SpecError(
             "script",
             f"script is {spec.script!r}, a relative path, and no workdir is given. "
             "Write an absolute path as it is on the nodes, or give a workdir.",
+        )
+
+
+def _check_code(spec: JobSpec, code: str) -> None:
+    if not is_digest(code):
+        raise SpecError(
+            "code", f"code is {code!r}. Write the digest of an upload, which has 64 digits of 0-9 and a-f."
+        )
+    if spec.script and (spec.script.startswith("/") or ".." in spec.script.split("/")):
+        raise SpecError(
+            "script",
+            f"script is {spec.script!r}, and it is looked for in the uploaded code. "
+            "Write its path in there, such as train.py, or leave out code.",
+        )
+    if spec.module and spec.workdir:
+        raise SpecError(
+            "workdir",
+            "A module of uploaded code is found because its folder is the workdir. Leave out workdir.",
         )
 
 
@@ -338,6 +366,8 @@ class StartMessage:
     """Failure restarts this node has already spent in this attempt."""
     nproc: int = 0
     """Workers on this node. 0, as from an older hub: what the spec says."""
+    code: CodeSource | None = None
+    """Where the job's uploaded code is fetched. None: it has none."""
     incarnation: int = 1
     """Tells the runners apart that this node has had in this attempt, one after the other."""
     spec: JobSpec

@@ -63,6 +63,10 @@ WHO_MAY = {
     ("GET", "/api/nodes/{name}/drain"): ACCOUNTS,
     ("POST", "/api/nodes/{name}/drain"): OPERATORS,
     ("POST", "/api/nodes/{name}/undrain"): OPERATORS,
+    ("GET", "/api/uploads"): ACCOUNTS,
+    ("POST", "/api/uploads"): OPERATORS,
+    ("GET", "/api/uploads/{digest}"): ACCOUNTS,
+    ("GET", "/api/uploads/{digest}/content"): ACCOUNTS,
     ("GET", "/api/session"): ACCOUNTS,
     ("POST", "/api/session"): ANYBODY,
     ("DELETE", "/api/session"): ACCOUNTS,
@@ -113,6 +117,7 @@ def test_every_address_that_is_answered_is_in_the_table_and_no_other() -> None:
 def ask(who: Api, method: str, path: str) -> Answer:
     body: dict[str, str] | None = None if method == "GET" else {}
     values = {"id": "1", "attempt": "1", "number": "1", "round": "1", "page": "jobs/1", "name": "index.js"}
+    values["digest"] = "0" * 64
     return who.ask(method, path.format(**values), body)
 
 

@@ -48,6 +48,7 @@ from .stacks import stall_out
 from .stall_schemas import StallOut
 from .stop import deadline_of, is_forced
 from .time_left import time_left_s
+from .time_limit import time_limit_out
 from .troubles_facts import troubles_out
 
 PAST = 20
@@ -112,6 +113,7 @@ def job_out(job: Job) -> JobOut:
     summary = _summary(job, newest, nodes, now)
     is_over = JobState(job.state).is_terminal
     total = max((w.total for r in runners for w in r.workers if w.total is not None), default=None)
+    left_s = None if is_over else time_left_s(summary.step, total, runners)
     return JobOut(
         **summary.dict(),
         headline=HeadlineOut(sentence=job.state_reason, since=job.state_since),
@@ -123,7 +125,8 @@ def job_out(job: Job) -> JobOut:
         store_host=attempt.store_host or None if attempt else None,
         store_endpoint=attempt.endpoint or None if attempt else None,
         total=total,
-        time_left_s=None if is_over else time_left_s(summary.step, total, runners),
+        time_left_s=left_s,
+        time_limit=time_limit_out(job, left_s, now),
         metrics=_metrics(runners),
         steps_per_s=_pace(runners),
         last_output_at=max((r.last_output_at for r in runners if r.last_output_at), default=None),

@@ -61,6 +61,7 @@ from .samples import Samples
 from .situation import JobFacts, why_end_the_rest
 from .stall_watch import watch
 from .standing import Standing, stand
+from .time_limit import stop_if_over
 
 log = logging.getLogger("regroup.jobs")
 
@@ -287,6 +288,8 @@ def restand(job_id: int, *, is_news: bool = True, samples: Samples | None = None
         _bump(job_id)
         return
     facts = facts_of(job)
+    if stop_if_over(job, facts):
+        facts = facts_of(job)
     if begin_anew(job, facts):
         return
     facts, has_acted = keep_at_strength(job, facts)

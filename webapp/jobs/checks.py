@@ -25,6 +25,7 @@ from webapp.errors import Problem, not_found, refuse_field
 from webapp.fleet.models import Node
 from webapp.redis import describe, get_redis
 from webapp.schemas import Fault
+from webapp.uploads.asked import source_for
 
 from .check_run import LOOK_S, CheckRun
 from .check_schemas import ChecksOut
@@ -196,6 +197,7 @@ def _first_request(run: CheckRun, data: JobIn, spec: JobSpec, node: str) -> Chec
         no_python=spec.no_python,
         env=spec.env,
         workdir=spec.workdir,
+        code=source_for(spec, node),
         python=spec.python,
         checkpoint_dir=data.checkpoint_dir,
         nodes=tuple(run.nodes),

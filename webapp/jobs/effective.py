@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from agents.wire.rdzv import read_rdzv_conf
 from agents.wire.spec import JobSpec
+from agents.wire.time_limit import read_time_limit
 
 from .torchrun_schemas import SettingOut
+from .words import span
 
 SPEC, USUAL, OURS = "from the spec", "torchrun's default", "Regroup's default"
 _TIMES = ("join_timeout", "last_call_timeout", "read_timeout")
@@ -23,7 +25,9 @@ def _settings(spec: JobSpec) -> Iterator[tuple[str, str, str]]:
     yield "max_restarts", str(spec.max_restarts), SPEC if spec.max_restarts else USUAL
     yield "max_relaunches", str(spec.max_relaunches), _from(spec, "max_relaunches")
     yield "python", spec.python or "the node agent's", SPEC if spec.python else OURS
-    yield "workdir", spec.workdir or "a folder of the attempt's own", SPEC if spec.workdir else OURS
+    if spec.time_limit is not None:
+        yield "time_limit", span(read_time_limit(spec.time_limit) or 0), "over all its attempts"
+    yield "workdir", spec.workdir or _folder(spec), SPEC if spec.workdir else OURS
     yield ("start", *_start(spec))
     yield ("rdzv_endpoint", *_endpoint(spec))
     yield from _times(spec)
@@ -46,6 +50,10 @@ def _threads(spec: JobSpec) -> tuple[str, str]:
             "as torchrun sets it; write it into env for another number",
         )
     return "1", "as torchrun sets it for several workers on a node; write it into env for another number"
+
+
+def _folder(spec: JobSpec) -> str:
+    return "where the uploaded code is unpacked" if spec.code else "a folder of the attempt's own"
 
 
 def _start(spec: JobSpec) -> tuple[str, str]:

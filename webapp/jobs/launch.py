@@ -15,12 +15,14 @@ from django.db.models import F
 from django.utils import timezone
 
 from agents.wire.commands import StartRunner, StopRunner
+from agents.wire.environments import environment_of
 from agents.wire.lifecycle import JobState, Phase, RunnerState
 from agents.wire.spec import JobSpec, StartMessage, parse_nnodes
 from webapp.accounts.models import Account
 from webapp.fleet.models import Command, Node, NodeState
 from webapp.fleet.outbox import OPEN, write_command
 from webapp.live.notify import job_changed
+from webapp.uploads.asked import source_for
 
 from .folded import runner_of, state_to_dict
 from .meeting import endpoint_of, given_endpoint, is_hosted, local_address, wanted_endpoint
@@ -40,7 +42,8 @@ def need_of(spec: JobSpec, wish: Wish | None = None) -> Need:
     most = spec.nodes or high
     # Only beyond what a round takes in does a node stand by.
     spares = spec.spares if most == high and not is_fixed(spec) else 0
-    return Need(low=spec.nodes or low, high=most + spares, host=host, spec=spec, wish=wish or Wish())
+    wish = replace(wish or Wish(), environment=environment_of(spec.python))
+    return Need(low=spec.nodes or low, high=most + spares, host=host, spec=spec, wish=wish)
 
 
 def need_now(job: Job) -> Need:
@@ -147,6 +150,7 @@ def _message(attempt: Attempt, spec: JobSpec, member: Member) -> StartMessage:
         local_addr=local_address(spec, node),
         spent=runner_of(member).charged,
         nproc=member.slots,
+        code=source_for(spec, node),
         incarnation=member.incarnation,
         spec=spec,
     )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from agents.wire.spec import JobSpec, parse_nnodes
+from agents.wire.time_limit import read_time_limit
 
-from .words import count
+from .words import count, span
 
 _EACH = {
     "gpu": "a worker for each GPU",
@@ -15,7 +16,7 @@ _EACH = {
 
 def launch_sentence(spec: JobSpec) -> str:
     """``Runs on 2 to 4 nodes … with 8 workers each: 16 to 32 ranks; survives losing 2 nodes; up to …``"""
-    parts = [_size(spec), _losses(spec), *_spares(spec), _failures(spec)]
+    parts = [_size(spec), _losses(spec), *_spares(spec), _failures(spec), *_time(spec)]
     return "; ".join(parts) + "."
 
 
@@ -62,3 +63,8 @@ def _failures(spec: JobSpec) -> str:
     if spec.max_restarts == 0:
         return "the first failure of a worker ends it"
     return f"up to {count(spec.max_restarts, 'failure restart')} per node"
+
+
+def _time(spec: JobSpec) -> list[str]:
+    limit_s = read_time_limit(spec.time_limit) if spec.time_limit else None
+    return [f"is stopped after {span(limit_s)}"] if limit_s else []

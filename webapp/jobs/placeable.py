@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from django.conf import settings
 
+from agents.wire.environments import environment_of
 from agents.wire.spec import JobSpec, parse_nnodes, slots_needed
 from webapp.accounts.models import Account
 from webapp.errors import refuse_field
 from webapp.fleet.models import Node
 
+from .rooms import offered_by
 from .schemas import JobIn
 from .words import are, count, listed
 
@@ -19,6 +21,7 @@ def require_placeable(account: Account, data: JobIn, spec: JobSpec) -> None:
     """
     low = spec.nodes or parse_nnodes(spec.nnodes)[0]
     _require_named(data.node_names, low)
+    _require_offered(environment_of(spec.python))
     _require_share(account, low, slots_needed(spec))
 
 
@@ -39,6 +42,21 @@ def _require_named(names: list[str], low: int) -> None:
             f"{'is' if len(known) == 1 else 'are'} all that may be used.",
             "Name more nodes, or none for any.",
         )
+
+
+def _require_offered(name: str) -> None:
+    """A node that offers it may be away or full now; but one that is not known is rather written wrongly."""
+    nodes = list(Node.objects.only("name", "facts")) if name else []
+    offered = {one for node in nodes for one in offered_by(node)}
+    if not nodes or name in offered:
+        return
+    raise refuse_field(
+        "python",
+        f"No node offers an environment {name}.",
+        f"Name one of {', '.join(sorted(offered))}, or write a path."
+        if offered
+        else f"Start node agents with --environment {name}=/path/to/python, or write a path.",
+    )
 
 
 def _require_share(account: Account, low: int, slots: int) -> None:

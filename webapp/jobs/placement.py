@@ -37,6 +37,8 @@ class Room:
     gpus: int = 0
     gpu_models: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
+    environments: Mapping[str, str] = field(default_factory=dict)
+    """Interpreters that it offers, by name: why no job can run with one, or nothing."""
     is_lost: bool = False
     """Silent for so long that nobody counts on it."""
     kept: int = 0
@@ -165,7 +167,7 @@ def _may_fit(room: Room, need: Need) -> bool:
 
 
 def _unsuited(room: Room, need: Need) -> str:
-    return say_unsuited(need.wish, room.node, room.labels, room.gpu_models)
+    return say_unsuited(need.wish, room.node, room.labels, room.gpu_models, room.environments)
 
 
 def _same_machine(rooms: Sequence[Room], need: Need) -> list[Room]:

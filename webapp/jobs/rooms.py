@@ -57,8 +57,14 @@ def _room(node: Node, jobs: list[NodeJob], state: NodeState) -> Room:
         gpus=len(gpus),
         gpu_models=tuple(str(gpu.get("name", "")) for gpu in gpus),
         labels=node.facts.get("labels") or {},
+        environments=offered_by(node),
         is_lost=state is NodeState.LOST,
     )
+
+
+def offered_by(node: Node) -> dict[str, str]:
+    """Its named interpreters: why no job can run with one, or nothing. An older node agent tells of none."""
+    return {str(one["name"]): str(one.get("trouble", "")) for one in node.facts.get("environments", ())}
 
 
 def _why_closed(node: Node) -> str:

@@ -57,6 +57,7 @@ class SpecIn(Schema):
     rdzv_conf: dict[str, str] = Field(default_factory=dict)
     script: str | None = None
     module: str | None = None
+    code: str | None = None
     no_python: bool = False
     args: list[str] = Field(default_factory=list)
     env: dict[str, str] = Field(default_factory=dict)
@@ -87,6 +88,7 @@ class SpecIn(Schema):
     stall_log_every_s: float | None = None
     on_stall: str = "notify"
     stall_restarts_per_hour: int = 2
+    time_limit: str | None = None
     evidence: str = "fast"
     on_failure: list[str] = Field(default_factory=list)
     on_end: list[str] = Field(default_factory=list)
@@ -106,6 +108,13 @@ class SpecIn(Schema):
     def _read_commands(cls, value: Any) -> Any:
         """One command need not be written as a list."""
         return [value] if isinstance(value, str) else value
+
+    @field_validator("time_limit", mode="before")
+    @classmethod
+    def _read_seconds(cls, value: Any) -> Any:
+        """A number of seconds need not be written as a text."""
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return str(value) if is_number else value
 
     @field_validator("nproc_per_node")
     @classmethod
@@ -317,6 +326,18 @@ class JobSummary(Schema):
     version: int
 
 
+class TimeLimitOut(Schema):
+    """How long the job may still run. Waiting in the queue does not count."""
+
+    limit_s: float
+    left_s: float
+    """As of this answer."""
+    is_up_at: datetime | None
+    """When it is stopped, if it runs until then. None: no attempt runs."""
+    is_too_short: bool
+    """By its pace of late, it has more to train than that."""
+
+
 class JobOut(JobSummary):
     headline: HeadlineOut
     budget: BudgetOut
@@ -333,6 +354,8 @@ class JobOut(JobSummary):
     steps_per_s: float | None
     time_left_s: float | None
     """By the pace of the last minutes of training in this attempt. None: not known, or it is over."""
+    time_limit: TimeLimitOut | None
+    """None: it has none."""
     last_output_at: datetime | None
     checkpoint_step: int | None
     resumed_step: int | None

@@ -17,6 +17,7 @@ from webapp.accounts.models import Account
 from webapp.errors import Problem, refuse_field
 from webapp.fleet.models import Node
 from webapp.live.notify import job_changed
+from webapp.uploads.asked import require_code
 
 from .again import fill_masked
 from .apply import restand
@@ -85,6 +86,7 @@ def read_spec(account: Account, data: JobIn) -> JobSpec:
         check_spec(spec)
     except SpecError as error:
         raise refuse_field(error.where, str(error)) from error
+    require_code(spec)
     _require_owner(spec)
     _require_possible(spec)
     require_placeable(account, data, spec)

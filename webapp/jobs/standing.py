@@ -120,10 +120,13 @@ def _stopped(facts: JobFacts, end: str = "") -> str:
 
 def _stopping(facts: JobFacts) -> str:
     by = f" by {facts.stopped_by}" if facts.stopped_by else ""
+    # What nobody asked for has to be explained while it happens.
+    why = "" if by or not facts.stop_reason else f", as {facts.stop_reason.rstrip('.')}"
     left = listed(m.node for m in facts.members if not m.has_ended)
+    begin = f"Being stopped{by}{why}: the workers on {left}"
     if facts.grace_s <= 0:
-        return f"Being stopped{by}: the workers on {left} are being killed (SIGKILL) without any grace."
-    told = f"Being stopped{by}: the workers on {left} got SIGTERM and have"
+        return f"{begin} are being killed (SIGKILL) without any grace."
+    told = f"{begin} got SIGTERM and have"
     if facts.grace_over_at is None:
         return f"{told} {facts.grace_s:g} s before they are killed."
     return f"{told} until {clock(facts.grace_over_at)}; then they are killed (SIGKILL)."

@@ -1,4 +1,4 @@
-"""Which nodes a job asks for, whatever room they have: by name, by label, by their GPUs. Pure."""
+"""Which nodes a job asks for, whatever room they have: by name, label, GPUs and interpreter. Pure."""
 
 from __future__ import annotations
 
@@ -20,16 +20,33 @@ class Wish:
     """A part of a GPU's name. Empty: any."""
     gpus: int = 0
     """GPUs of that model that each node must have."""
+    environment: str = ""
+    """The named interpreter that each node must offer. Empty: none in particular."""
 
 
-def say_unsuited(wish: Wish, node: str, labels: Mapping[str, str], gpu_models: Sequence[str]) -> str:
+def say_unsuited(
+    wish: Wish,
+    node: str,
+    labels: Mapping[str, str],
+    gpu_models: Sequence[str],
+    environments: Mapping[str, str],
+) -> str:
     """Why the node is none of those asked for, as words behind its name. Empty: it is one."""
     if wish.names and node not in wish.names:
         return "is not among the nodes named"
     for key, value in sorted(wish.labels.items()):
         if labels.get(key) != value:
             return f"has {key}={labels[key]}, not {value}" if key in labels else f"has no label {key}"
-    return _say_gpus(wish, gpu_models)
+    return _say_environment(wish.environment, environments) or _say_gpus(wish, gpu_models)
+
+
+def _say_environment(name: str, offered: Mapping[str, str]) -> str:
+    """``offered``: why no job can run in it, by its name; empty where nothing is known against it."""
+    if not name:
+        return ""
+    if name not in offered:
+        return f"offers no environment {name}"
+    return f"has an environment {name} that {offered[name]}" if offered[name] else ""
 
 
 def _say_gpus(wish: Wish, gpu_models: Sequence[str]) -> str:

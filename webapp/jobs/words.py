@@ -36,6 +36,15 @@ def clock(at: datetime) -> str:
     return f"{at:%H:%M:%S} UTC"
 
 
+def span(seconds: float) -> str:
+    """``2 h``, ``1 d 12 h``, ``14 min``, ``45 s``: whole units, all of those that are not zero."""
+    left, said = round(seconds), list[str]()
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min"), (1, "s")):
+        many, left = divmod(left, size)
+        said += [f"{many} {unit}"] if many else []
+    return " ".join(said) or f"{seconds:g} s"
+
+
 def ended(rank: int, node: str, said: str) -> str:
     """``Rank 3 on node-2 was killed by SIGKILL``, from what the runner said of the worker's end."""
     was = "was " if said.startswith(("killed", "stopped")) else ""

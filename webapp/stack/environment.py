@@ -24,6 +24,7 @@ def stack_environment(options: StackOptions, redis_url: str) -> dict[str, str]:
         **django_environment(options.data),
         "REGROUP_REDIS_URL": redis_url,
         "REGROUP_PORT": str(options.port),
+        "REGROUP_HUB_URL": os.environ.get("REGROUP_HUB_URL") or options.url,
         "PATH": f"{bin_folder}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
         MARK: mark_of(options.data),
     }

@@ -36,6 +36,8 @@ SET_BY = {
     "TORCH_ELASTIC_SHUTDOWN_TIMEOUT": "shutdown_timeout",
 }
 """Variables that torchrun itself reads, and the fields that they are here."""
+OURS = {"REGROUP_CODE": "code"}
+"""Variables in which a line says what torchrun does not have."""
 NOT_BY_VARIABLE = ("logs_specs", "numa_binding")
 """Flags that torchrun reads from no ``PET_`` variable."""
 EXECUTED = ("no_python", "numa_binding")
@@ -140,7 +142,8 @@ class _Draft:
             self._set(given.name, given.text not in ("", "0"), given)
         elif given.value is not None and not self._tell_gaps(given.value):
             self._read_value(given)
-        self.stripped.append(given.remark(f"torchrun reads it itself: it is {given.name} now."))
+        who = "Regroup" if given.name in OURS.values() else "torchrun"
+        self.stripped.append(given.remark(f"{who} reads it itself: it is {given.name} now."))
 
     def _read_given(self, given: list[Given]) -> None:
         seen: dict[str, Given] = {}
@@ -238,7 +241,7 @@ def _flag_of(variable: str) -> str | None:
     flag = variable.removeprefix("PET_").lower()
     if variable.startswith("PET_") and flag in ALL and flag not in NOT_BY_VARIABLE:
         return flag
-    return SET_BY.get(variable)
+    return (SET_BY | OURS).get(variable)
 
 
 def _wrong(spec: JobSpec) -> SpecError | None:

@@ -28,7 +28,7 @@ WRAPPERS = {
     ),
     **dict.fromkeys(("bash", "sh", "zsh", "dash", "eval"), _SHELL_ONLY),
     **dict.fromkeys(("time", "stdbuf"), "The page shows how long it took, and lines come at once."),
-    "timeout": "Regroup sets no limit of time here. Stop the job when it is enough.",
+    "timeout": "Write how long the job may run into time_limit, such as 2h.",
     **dict.fromkeys(("sudo", "doas"), "Workers run as the user of the node agent."),
     **dict.fromkeys(("docker", "podman", "nerdctl", "singularity", "apptainer", "enroot"), _CONTAINER),
     **dict.fromkeys(

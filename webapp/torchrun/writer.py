@@ -13,17 +13,21 @@ from agents.wire.spec import JobSpec, parse_nnodes
 
 from .flags import ALL, LONG_DASHES, READS
 from .launcher import PYTHON
-from .reader import EXECUTED, SET_BY
+from .reader import EXECUTED, OURS, SET_BY
 
 _NAME = re.compile(r"^[A-Za-z_]\w*$", re.A)
 _LONG = 100
 """Longer lines are written one flag a line."""
 _SWITCHES = ("standalone", "no_python", "virtual_local_rank")
-_OTHERWISE = ("script", "module", "args", "env", "workdir", "python", "log_line_prefix_template")
+_OTHERWISE = ("script", "module", "args", "env", "workdir", "python", "code", "log_line_prefix_template")
 """Fields that a line says in another way than by a flag with a value."""
 NEEDS_ENDPOINT = (
     "Regroup picks where the nodes meet. torchrun itself needs --rdzv-endpoint HOST:PORT for several nodes, "
     "and has to be started on each of them."
+)
+ITS_CODE = (
+    "The script is in code that was uploaded to Regroup, which REGROUP_CODE names. torchrun itself has to be "
+    "started in a folder with that code."
 )
 
 
@@ -58,12 +62,17 @@ def _environment(spec: JobSpec, written: Written) -> list[str]:
     for name, value in spec.env.items():
         if not _NAME.match(name):
             written.notes.append(f"env has {name!r}, and no shell takes such a name.")
+        elif name in OURS:
+            written.notes.append(f"env has {name}, which is read as {OURS[name]} in a line. It is left out.")
         elif name in SET_BY or (name.startswith("PET_") and name[4:].lower() in ALL):
             written.notes.append(f"env has {name}, which torchrun would read itself. It is left out.")
         else:
             said.append(f"{name}={quote(value)}")
     if spec.log_line_prefix_template is not None:
         said.append(f"TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE={quote(spec.log_line_prefix_template)}")
+    if spec.code is not None:
+        said.append(f"REGROUP_CODE={quote(spec.code)}")
+        written.notes.append(ITS_CODE)
     if spec.python and not _runs_torchrun(spec.python):
         said.append(f"PYTHON_EXEC={quote(spec.python)}")
     return said

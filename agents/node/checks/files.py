@@ -10,10 +10,11 @@ from ...wire.checks import CheckNode, Finding
 
 
 def check(request: CheckNode, node: str) -> list[Finding]:
-    return [_workdir(request, node), _script(request, node)]
+    return [workdir(request, node), _script(request, node)]
 
 
-def _workdir(request: CheckNode, node: str) -> Finding:
+def workdir(request: CheckNode, node: str) -> Finding:
+    """Of a job without one there is nothing to look at."""
     if request.workdir is None:
         return Finding(check="workdir", verdict="ok", says="The job has a folder of its own on each node.")
     path = Path(request.workdir)

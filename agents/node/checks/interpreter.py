@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections.abc import Mapping
 
 from ...wire.checks import CheckNode, CheckNodeAnswer, Finding
 from ..outcome import Refused
+from ..probes.environments import interpreter_for
 from ..probes.python import locate
 from ..spawn import node_environment
 
@@ -24,10 +26,11 @@ print(json.dumps({"python": sys.version.split()[0], "torch": torch, "has_module"
 """
 
 
-def check(request: CheckNode, node: str, python: str) -> CheckNodeAnswer:
+def check(request: CheckNode, node: str, python: str, environments: Mapping[str, str]) -> CheckNodeAnswer:
     environ = node_environment(os.environ, request.local_addr) | request.env
     try:
-        path = locate(request.python or python, environ, request.workdir, node)
+        wanted = interpreter_for(request.python, python, environments, node)
+        path = locate(wanted, environ, request.workdir, node)
         told = _ask(path, request.module or "", environ, request.workdir)
     except Refused as error:
         says, _, what_to_do = str(error).partition(". ")

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from ...wire.commands import StartRunner
 from ...wire.spec import JobSpec, StartMessage
+from ..code import code_in_place
 from ..devices import Devices, devices_of
 from ..outcome import Done, Evidence, Refused
+from ..probes.environments import interpreter_for
 from ..probes.python import require_torch
 from ..runs import Run
 from ..spawn import job_environment
@@ -24,13 +26,18 @@ def carry_out(command: StartRunner, node: Node) -> Done:
     _require_meant(message, node.name)
     run = node.supervisor.run_for(message)
     if run is None:
-        _require_files(message.spec, node.name)
-        environ = job_environment(os.environ, message)
-        wanted = message.spec.python or node.config.python
-        python = require_torch(wanted, environ, message.spec.workdir, node.name)
-        run = node.supervisor.start(message, python)
+        with code_in_place(message, node.config) as settled:
+            run = _start(settled, node)
     devices = devices_of(run.bundle)
     return Done(f"The runner runs on {node.name}. {devices.said}".strip(), _evidence(run, devices))
+
+
+def _start(message: StartMessage, node: Node) -> Run:
+    _require_files(message.spec, node.name)
+    environ = job_environment(os.environ, message)
+    wanted = interpreter_for(message.spec.python, node.config.python, node.config.environments, node.name)
+    python = require_torch(wanted, environ, message.spec.workdir, node.name)
+    return node.supervisor.start(message, python)
 
 
 def _evidence(run: Run, devices: Devices) -> Evidence:

@@ -11,11 +11,12 @@ from ...wire.bus import server_of
 from ...wire.events import NodeFacts
 from ..config import Config
 from . import gpus
+from .environments import find_environments
 from .python import torch_version
 
 
 def gather_facts(config: Config, slots: int) -> NodeFacts:
-    """Takes as long as the default interpreter needs to start: no work for the heartbeat's thread."""
+    """Takes as long as the interpreters need to start: no work for the heartbeat's thread."""
     found, gpu_note = gpus.find_gpus()
     return NodeFacts(
         host=socket.gethostname(),
@@ -31,6 +32,7 @@ def gather_facts(config: Config, slots: int) -> NodeFacts:
         boot_id=procs.boot_id(),
         kernel=os.uname().release,
         labels=config.labels,
+        environments=find_environments(config.environments),
     )
 
 

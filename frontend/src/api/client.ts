@@ -27,10 +27,15 @@ const CHANGES = new Set(["POST", "PUT", "PATCH", "DELETE"]);
 
 const withCsrf: Middleware = {
   onRequest({ request }) {
-    if (CHANGES.has(request.method)) request.headers.set("X-CSRFToken", cookie("regroup_csrf"));
+    if (CHANGES.has(request.method)) request.headers.set("X-CSRFToken", csrfToken());
     return request;
   },
 };
+
+/** What a change has to carry, so that no other site can ask for it. */
+export function csrfToken(): string {
+  return cookie("regroup_csrf");
+}
 
 function cookie(name: string): string {
   const found = document.cookie.split("; ").find((pair) => pair.startsWith(`${name}=`));
@@ -87,7 +92,7 @@ export async function must<T>(call: Promise<Answer<T>>): Promise<T> {
   return answer.data as T;
 }
 
-function unreachable(isChange: boolean): ErrorAnswer {
+export function unreachable(isChange: boolean): ErrorAnswer {
   const look = isChange ? " It may have been done all the same: look before you try again." : "";
   return {
     what: `The hub did not answer.${look}`,

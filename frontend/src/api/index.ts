@@ -16,4 +16,5 @@ export * from "./queries";
 export * from "./torchrun";
 export * from "./stalls";
 export type * from "./types";
+export * from "./uploads";
 export { useLiveStatus, useOutdated, useTopic } from "./use-live";

@@ -833,6 +833,72 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/uploads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Code
+         * @description The newest of what was uploaded.
+         */
+        get: operations["webapp_uploads_api_list_code"];
+        put?: never;
+        /**
+         * Upload Code
+         * @description Keep code that jobs name by its digest in ``code``: one script, one zip, or the files of a folder.
+         *
+         *     ``paths``: of a folder, a JSON list with each file's path in it, in the order of ``files``.
+         */
+        post: operations["webapp_uploads_api_upload_code"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/uploads/{digest}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Look At Code
+         * @description One upload, with its files.
+         */
+        get: operations["webapp_uploads_api_look_at_code"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/uploads/{digest}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Fetch Code
+         * @description The zip with that digest. Nodes show the ticket that came with their start message.
+         */
+        get: operations["webapp_uploads_api_fetch_code"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -979,6 +1045,8 @@ export interface components {
              * @enum {string}
              */
             checks: "require" | "warn" | "skip";
+            /** Code */
+            code?: string | null;
             /** Copy Of */
             copy_of?: number | null;
             /** Duplicate Stderr Filters */
@@ -1199,6 +1267,8 @@ export interface components {
              * @default 0
              */
             tee: string;
+            /** Time Limit */
+            time_limit?: string | null;
             /**
              * Virtual Local Rank
              * @default false
@@ -1847,6 +1917,8 @@ export interface components {
              * @enum {string}
              */
             checks: "require" | "warn" | "skip";
+            /** Code */
+            code?: string | null;
             /** Copy Of */
             copy_of?: number | null;
             /** Duplicate Stderr Filters */
@@ -2065,6 +2137,8 @@ export interface components {
              * @default 0
              */
             tee: string;
+            /** Time Limit */
+            time_limit?: string | null;
             /**
              * Virtual Local Rank
              * @default false
@@ -2161,6 +2235,7 @@ export interface components {
             store_host: string | null;
             /** Time Left S */
             time_left_s: number | null;
+            time_limit: components["schemas"]["TimeLimitOut"] | null;
             /** Timeline Version */
             timeline_version: number;
             /** Total */
@@ -2877,6 +2952,8 @@ export interface components {
         SpecIn: {
             /** Args */
             args?: string[];
+            /** Code */
+            code?: string | null;
             /** Duplicate Stderr Filters */
             duplicate_stderr_filters?: string[];
             /** Duplicate Stdout Filters */
@@ -3052,6 +3129,8 @@ export interface components {
              * @default 0
              */
             tee: string;
+            /** Time Limit */
+            time_limit?: string | null;
             /**
              * Virtual Local Rank
              * @default false
@@ -3183,6 +3262,20 @@ export interface components {
             name: string;
         };
         /**
+         * TimeLimitOut
+         * @description How long the job may still run. Waiting in the queue does not count.
+         */
+        TimeLimitOut: {
+            /** Is Too Short */
+            is_too_short: boolean;
+            /** Is Up At */
+            is_up_at: string | null;
+            /** Left S */
+            left_s: number;
+            /** Limit S */
+            limit_s: number;
+        };
+        /**
          * TimelineOut
          * @description All attempts, or one. Lanes hold no more than what was reported.
          */
@@ -3245,6 +3338,56 @@ export interface components {
             stored: string | null;
             /** Why */
             why: string;
+        };
+        /** UploadOut */
+        UploadOut: {
+            /** Digest */
+            digest: string;
+            /** File Count */
+            file_count: number;
+            /** Files */
+            files: string[];
+            /**
+             * Left Out
+             * @default 0
+             */
+            left_out: number;
+            /** Name */
+            name: string;
+            /** Script */
+            script: string | null;
+            /** Size Bytes */
+            size_bytes: number;
+            /**
+             * Uploaded At
+             * Format: date-time
+             */
+            uploaded_at: string;
+            /** Uploaded By */
+            uploaded_by: string;
+        };
+        /** UploadPage */
+        UploadPage: {
+            /** Items */
+            items: components["schemas"]["UploadSummary"][];
+        };
+        /** UploadSummary */
+        UploadSummary: {
+            /** Digest */
+            digest: string;
+            /** File Count */
+            file_count: number;
+            /** Name */
+            name: string;
+            /** Size Bytes */
+            size_bytes: number;
+            /**
+             * Uploaded At
+             * Format: date-time
+             */
+            uploaded_at: string;
+            /** Uploaded By */
+            uploaded_by: string;
         };
         /**
          * UsageOut
@@ -7062,6 +7205,359 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TorchrunOut"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_uploads_api_list_code: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadPage"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_uploads_api_upload_code: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /** Files */
+                    files: string[];
+                    /**
+                     * Name
+                     * @default
+                     */
+                    name?: string;
+                    /**
+                     * Paths
+                     * @default
+                     */
+                    paths?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadOut"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_uploads_api_look_at_code: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                digest: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadOut"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_uploads_api_fetch_code: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                digest: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": unknown;
                 };
             };
             /** @description Unauthorized */

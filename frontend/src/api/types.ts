@@ -66,4 +66,5 @@ export type TorchrunOut = Schemas["TorchrunOut"];
 export type CheckedOut = Schemas["CheckedOut"];
 export type WarningOut = Schemas["WarningOut"];
 export type SettingOut = Schemas["SettingOut"];
+export type UploadOut = Schemas["UploadOut"];
 export type StopManyOut = Schemas["StopManyOut"];

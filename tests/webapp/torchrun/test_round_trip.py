@@ -22,7 +22,7 @@ NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True).filter(
 )
 FILTERS = st.lists(SAID, max_size=3).map(tuple)
 PYTHONS = st.sampled_from(
-    [None, "/opt/venv/bin/python", "/opt/x y/python3.11", "python3.11", "python3", "/opt/own"]
+    [None, "/opt/venv/bin/python", "/opt/x y/python3.11", "python3.11", "python3", "/opt/own", "env:vision"]
 )
 
 
@@ -67,6 +67,7 @@ def specs() -> st.SearchStrategy[JobSpec]:
     programs: st.SearchStrategy[dict[str, Any]] = st.one_of(
         st.fixed_dictionaries({"script": TEXT.map(lambda text: f"/{text}")}),
         st.fixed_dictionaries({"module": WORD}),
+        st.fixed_dictionaries({"script": WORD, "code": st.just("0f" * 32)}),
         st.fixed_dictionaries({"script": WORD, "no_python": st.just(True), "start": st.just("exec")}),
         st.fixed_dictionaries(
             {
@@ -103,6 +104,7 @@ def test_a_written_line_is_read_back_as_the_same_spec(spec: JobSpec) -> None:
     ("field", "value", "says"),
     [
         ("spares", 1, "spares is 1, which torchrun does not have."),
+        ("time_limit", "2h", "time_limit is 2h, which torchrun does not have."),
         ("start", "exec", "start is exec, which torchrun does not have."),
         ("preload", ("torch", "my_model"), "preload is torch, my_model, which torchrun does not have."),
         ("shutdown_timeout", 2.5, "shutdown_timeout is 2.5, which no flag of torchrun can say."),
@@ -112,6 +114,7 @@ def test_a_written_line_is_read_back_as_the_same_spec(spec: JobSpec) -> None:
             "rdzv_conf is {'password': 'a,b'}, which no flag of torchrun can say.",
         ),
         ("env", {"PET_NNODES": "4"}, "env has PET_NNODES, which torchrun would read itself. It is left out."),
+        ("env", {"REGROUP_CODE": "x"}, "env has REGROUP_CODE, which is read as code in a line."),
         ("env", {"a.b": "4"}, "env has 'a.b', and no shell takes such a name."),
         ("duplicate_stdout_filters", ("a", ",b"), "which no flag of torchrun can say."),
     ],
@@ -121,6 +124,16 @@ def test_what_torchrun_cannot_say_is_said_in_a_note(field: str, value: Any, says
     written = to_torchrun(spec)
     assert any(says in note for note in written.notes)
     assert parse(written.command).spec == JobSpec(script="/srv/train.py")
+
+
+def test_uploaded_code_is_named_in_the_line_and_read_back() -> None:
+    spec = JobSpec(script="train.py", code="0f" * 32)
+    written = to_torchrun(spec)
+    assert written.command == f"REGROUP_CODE={'0f' * 32} torchrun train.py"
+    assert "started in a folder with that code" in written.notes[0]
+    reading = parse(written.command)
+    assert (reading.spec, reading.problems) == (spec, ())
+    assert "Regroup reads it itself" in reading.stripped[0].message
 
 
 def test_several_nodes_without_an_endpoint_are_told_what_torchrun_needs() -> None:

@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { Fragment, useEffect, useRef } from "react";
 import { Link } from "wouter";
 import type { NodeOut } from "@/api";
+import { readEnvironments } from "@/lib/environments";
 import { formatBytes, plural } from "@/lib/format";
 import { Age } from "@/ui/age";
 import { StateWord } from "@/ui/state-word";
@@ -58,6 +59,11 @@ export function NodesTable({ nodes, named, onAct }: Props) {
                 </tr>
               )}
               {node.troubles.map((trouble) => (
+                <tr key={trouble} className={classes.trouble} data-trouble-of={node.name}>
+                  <td colSpan={COLUMNS}>{trouble}</td>
+                </tr>
+              ))}
+              {environmentTroubles(node).map((trouble) => (
                 <tr key={trouble} className={classes.trouble} data-trouble-of={node.name}>
                   <td colSpan={COLUMNS}>{trouble}</td>
                 </tr>
@@ -120,6 +126,7 @@ function NodeRow({ node, isNamed, onAct }: { node: NodeOut; isNamed: boolean; on
       <td className={`${table.cut} ${classes.wide}`}>{gpuText(facts)}</td>
       <td className={`mono ${table.cut} ${classes.wide}`} title={facts.python}>
         {facts.torch ?? "not found"}
+        <Environments facts={node.facts} />
       </td>
       <td className={`${table.num} ${classes.wide}`}>
         <ClockCell node={node} />
@@ -134,6 +141,23 @@ function NodeRow({ node, isNamed, onAct }: { node: NodeOut; isNamed: boolean; on
       )}
     </tr>
   );
+}
+
+/** Interpreters that jobs may ask for by name, beside the default one. */
+function Environments({ facts }: { facts: NodeOut["facts"] }) {
+  const working = readEnvironments(facts).filter(({ trouble }) => trouble === "");
+  if (working.length === 0) return null;
+  const title = working.map(({ name, path, versions }) => `env:${name}: ${versions}, ${path}`).join("\n");
+  return (
+    <div className={`quiet small ${table.cut}`} title={title} data-testid="environments">
+      {working.map(({ name }) => `env:${name}`).join(", ")}
+    </div>
+  );
+}
+
+function environmentTroubles(node: NodeOut): string[] {
+  const found = readEnvironments(node.facts).filter(({ trouble }) => trouble !== "");
+  return found.map(({ name, trouble }) => `No job can run in its environment ${name}, which ${trouble}.`);
 }
 
 function ActButton({ node, onAct }: { node: NodeOut; onAct: NonNullable<Props["onAct"]> }) {

@@ -4,7 +4,7 @@ import { formatAge, formatCount, formatMetric, formatRate } from "@/lib/format";
 import { ENDED, JOB_STATES } from "@/lib/states";
 import { StateWord } from "@/ui/state-word";
 import { useTick } from "@/ui/use-tick";
-import { doneOf, timeLeft } from "./time-left";
+import { doneOf, limitLeft, timeLeft } from "./time-left";
 import classes from "./headline.module.css";
 
 /** Is it training: the state and how far it is, in the largest type of the page. */
@@ -56,6 +56,8 @@ function facts(job: JobOut): string[] {
   }
   const left = timeLeft(job);
   if (left !== null) found.push(left);
+  const limit = limitLeft(job, serverNow());
+  if (limit !== null) found.push(limit);
   if (job.state === "running") found.push("no progress reports", lastOutput(job.last_output_at));
   return found;
 }

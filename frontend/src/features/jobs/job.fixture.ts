@@ -43,6 +43,7 @@ export function aJob(change: Partial<JobOut> = {}): JobOut {
     spec: { ...DEFAULTS, nproc_per_node: 2 },
     store_host: "node-1",
     members: [aMember("node-1", { hosts_store: true }), aMember("node-2")],
+    time_limit: null,
     scaling: { spares: 0, standing_by: 0, why: "", fixed: "" },
   };
   return { ...job, ...change } as JobOut;

@@ -9,6 +9,7 @@ import { ChecksTable } from "./launch/checks-table";
 import { CopyTorchrun } from "./launch/copy-torchrun";
 import { DifferenceTable } from "./launch/difference-table";
 import { LaunchCheck } from "./launch/launch-check";
+import { LaunchCode } from "./launch/launch-code";
 import { LaunchLabels } from "./launch/launch-labels";
 import { LaunchPlacing } from "./launch/launch-placing";
 import { PasteBox } from "./launch/paste-box";
@@ -63,10 +64,7 @@ export function LaunchForm({ start, again }: Props) {
         <TextInput label="nproc_per_node" description="a number, gpu, cpu or auto" {...text(fields, "nproc_per_node")} />
         <NumberInput label="max_restarts" description="for each node" {...number(fields, "max_restarts")} />
       </div>
-      <div className={classes.row}>
-        <TextInput label="script" description="its path on the nodes" {...text(fields, "script")} />
-        <TextInput label="module" description="instead of a script, as python -m" {...text(fields, "module")} />
-      </div>
+      <LaunchCode fields={fields} />
       <Textarea
         label="args"
         description="as in a shell: blanks separate, quotes keep together, nothing is expanded"

@@ -2,13 +2,14 @@ import { Checkbox, NativeSelect, NumberInput, TextInput } from "@mantine/core";
 import type { Draft } from "./launch-draft";
 import { number, onOff, text, type Faults, type Fields } from "./launch-fields";
 import classes from "./launch-form.module.css";
+import { LaunchPython } from "./launch-python";
 
 /** How and where workers start and meet, and what stands in for what is lost. */
 export function LaunchStart({ fields }: { fields: Fields }) {
   const { draft } = fields;
   return (
     <details className={classes.more} open={startsOpen(fields.faults)}>
-      <summary>Start, interpreter, folder, rendezvous and spares</summary>
+      <summary>Start, interpreter, folder, rendezvous, spares and time limit</summary>
       <div className={classes.row}>
         <NativeSelect
           label="start"
@@ -24,8 +25,12 @@ export function LaunchStart({ fields }: { fields: Fields }) {
         />
       </div>
       <div className={classes.row}>
-        <TextInput label="python" description="empty: the node agent's" {...text(fields, "python")} />
-        <TextInput label="workdir" description="empty: the bundle of the attempt" {...text(fields, "workdir")} />
+        <LaunchPython fields={fields} />
+        <TextInput
+          label="workdir"
+          description={draft.code === "" ? "empty: the bundle of the attempt" : "empty: the folder of the uploaded code"}
+          {...text(fields, "workdir")}
+        />
       </div>
       <div className={classes.row}>
         <NativeSelect
@@ -55,6 +60,11 @@ export function LaunchStart({ fields }: { fields: Fields }) {
           description="new attempts after a lost store host"
           {...number(fields, "max_relaunches")}
         />
+        <TextInput
+          label="time_limit"
+          description="of running, such as 2h or 01:30:00; empty: none"
+          {...text(fields, "time_limit")}
+        />
       </div>
       <Checkbox
         className={classes.switch}
@@ -83,6 +93,7 @@ const TUCKED_AWAY = [
   "spares",
   "max_membership_restarts",
   "max_relaunches",
+  "time_limit",
   "standalone",
   "shrink_on_gpu_loss",
 ];

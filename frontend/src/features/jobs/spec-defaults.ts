@@ -16,6 +16,7 @@ export const DEFAULTS: Required<SpecIn> = {
   rdzv_conf: {},
   script: null,
   module: null,
+  code: null,
   no_python: false,
   args: [],
   env: {},
@@ -50,6 +51,7 @@ export const DEFAULTS: Required<SpecIn> = {
   stall_log_every_s: null,
   on_stall: "notify",
   stall_restarts_per_hour: 2,
+  time_limit: null,
 };
 
 /** Whether a field of a stored spec says no more than leaving it out would. */

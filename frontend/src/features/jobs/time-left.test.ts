@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { doneOf, timeLeft } from "./time-left";
+import { doneOf, limitLeft, timeLeft } from "./time-left";
 
-const TOLD = { state: "training" as const, step: 12_480, total: 50_000, time_left_s: 12_000 };
+const TOLD = { state: "training" as const, step: 12_480, total: 50_000, time_left_s: 12_000, time_limit: null };
 
 describe("how far a job is", () => {
   it("is a share of all steps, where these are known", () => {
@@ -27,5 +27,34 @@ describe("how long it has to go", () => {
     expect(timeLeft({ ...TOLD, state: "succeeded" })).toBeNull();
     expect(timeLeft({ ...TOLD, state: "restarting" })).toBeNull();
     expect(timeLeft({ ...TOLD, total: null })).toBeNull();
+  });
+});
+
+describe("a limit of time", () => {
+  const NOW = Date.parse("2026-11-30T12:00:00Z");
+  const LIMIT = { limit_s: 7200, left_s: 840, is_up_at: "2026-11-30T12:14:00Z", is_too_short: false };
+  const LIMITED = { ...TOLD, time_limit: LIMIT };
+
+  it("is told beforehand, and shrinks while the job runs", () => {
+    expect(limitLeft(LIMITED, NOW)).toBe("time limit: about 14 min left");
+    expect(limitLeft(LIMITED, NOW + 10 * 60_000)).toBe("time limit: about 4 min left");
+    expect(limitLeft(LIMITED, NOW + 20 * 60_000)).toBe("time limit: less than 1 min left");
+  });
+
+  it("stands still while the job waits", () => {
+    const waits = { ...LIMITED, state: "queued" as const, time_limit: { ...LIMIT, is_up_at: null } };
+    expect(limitLeft(waits, NOW)).toBe("time limit: about 14 min of running");
+  });
+
+  it("is said to come first where the job has more to train", () => {
+    const short = { ...LIMITED, time_limit: { ...LIMIT, is_too_short: true } };
+    expect(limitLeft(short, NOW)).toBe("time limit comes first: about 14 min left");
+    expect(timeLeft(short)).toBe("about 3 h 20 min still to train");
+  });
+
+  it("is not told of a job without one, or that is over or being stopped", () => {
+    expect(limitLeft(TOLD, NOW)).toBeNull();
+    expect(limitLeft({ ...LIMITED, state: "stopping" }, NOW)).toBeNull();
+    expect(limitLeft({ ...LIMITED, state: "stopped" }, NOW)).toBeNull();
   });
 });

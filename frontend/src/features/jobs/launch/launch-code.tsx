@@ -1,0 +1,58 @@
+import { NativeSelect, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { useUploadedCode } from "@/api";
+import { text, type Fields } from "../launch-fields";
+import { CodeDrop } from "./code-drop";
+import { UploadedCode } from "./uploaded-code";
+import form from "../launch-form.module.css";
+
+const ON_NODES = "a path on the nodes";
+const UPLOADED = "uploaded here";
+const LIST = "files-of-the-code";
+/** More than that nobody reads through. */
+const OFFERED = 500;
+
+/** Where the code of the job comes from, and what of it is run. */
+export function LaunchCode({ fields }: { fields: Fields }) {
+  const { draft, set } = fields;
+  const [wants, setWants] = useState(false);
+  const isUploaded = draft.code !== "" || wants;
+  const uploaded = useUploadedCode(draft.code);
+  const choose = (word: string) => {
+    setWants(word === UPLOADED);
+    if (word === ON_NODES) set({ code: "" });
+  };
+  return (
+    <>
+      <div className={form.row}>
+        <NativeSelect
+          label="code"
+          description={isUploaded ? "each node fetches it at the start" : "all nodes have it already"}
+          data={[ON_NODES, UPLOADED]}
+          value={isUploaded ? UPLOADED : ON_NODES}
+          error={draft.code === "" ? undefined : fields.faults["code"]}
+          onChange={(event) => choose(event.currentTarget.value)}
+        />
+        <TextInput
+          label="script"
+          description={isUploaded ? "its path in the uploaded code" : "its path on the nodes"}
+          list={isUploaded ? LIST : undefined}
+          {...text(fields, "script")}
+        />
+        <TextInput label="module" description="instead of a script, as python -m" {...text(fields, "module")} />
+      </div>
+      {isUploaded && (
+        <CodeDrop onUploaded={(code) => set({ code: code.digest, ...scriptOf(draft.script, draft.module, code) })} />
+      )}
+      {draft.code !== "" && <UploadedCode digest={draft.code} asked={uploaded} />}
+      <datalist id={LIST}>
+        {uploaded.data?.files.slice(0, OFFERED).map((path) => <option key={path} value={path} />)}
+      </datalist>
+    </>
+  );
+}
+
+/** What is typed stays where it can be run; else the file that is likely meant. */
+function scriptOf(script: string, module: string, code: { files: string[]; script: string | null }): { script?: string } {
+  return module.trim() !== "" || code.files.includes(script.trim()) ? {} : { script: code.script ?? "" };
+}
