@@ -52,6 +52,8 @@ def test_an_uploaded_folder_runs_on_two_nodes(operator_page: Page, api: httpx.Cl
     uploaded = page.get_by_test_id("uploaded-code")
     expect(uploaded).to_contain_text("project: 3 files", timeout=SOON_MS)
     expect(page.get_by_label("script", exact=True)).to_have_value("train.py")
+    # Those of the example, with which the form was filled.
+    expect(page.get_by_label("args", exact=True)).to_have_value("")
     page.get_by_label("nnodes", exact=True).fill("2")
     page.get_by_label("nproc_per_node", exact=True).fill("1")
     page.get_by_role("button", name="Launch", exact=True).click()

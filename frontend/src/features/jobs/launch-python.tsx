@@ -10,14 +10,14 @@ export function LaunchPython({ fields }: { fields: Fields }) {
   const offered = offeredBy(useNodes().data?.items ?? []);
   const list = useId();
   return (
-    <>
+    <div>
       <TextInput label="python" description={describe(offered)} list={list} {...text(fields, "python")} />
       <datalist id={list}>
         {offered.map(({ value, says }) => (
           <option key={value} value={value} label={`${value}, on ${says}`} />
         ))}
       </datalist>
-    </>
+    </div>
   );
 }
 

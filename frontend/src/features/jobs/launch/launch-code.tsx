@@ -1,6 +1,7 @@
 import { NativeSelect, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { useUploadedCode } from "@/api";
+import type { Draft } from "../launch-draft";
 import { text, type Fields } from "../launch-fields";
 import { CodeDrop } from "./code-drop";
 import { UploadedCode } from "./uploaded-code";
@@ -42,7 +43,7 @@ export function LaunchCode({ fields }: { fields: Fields }) {
         <TextInput label="module" description="instead of a script, as python -m" {...text(fields, "module")} />
       </div>
       {isUploaded && (
-        <CodeDrop onUploaded={(code) => set({ code: code.digest, ...scriptOf(draft.script, draft.module, code) })} />
+        <CodeDrop onUploaded={(code) => set({ code: code.digest, ...programOf(draft, code) })} />
       )}
       {draft.code !== "" && <UploadedCode digest={draft.code} asked={uploaded} />}
       <datalist id={LIST}>
@@ -52,7 +53,9 @@ export function LaunchCode({ fields }: { fields: Fields }) {
   );
 }
 
-/** What is typed stays where it can be run; else the file that is likely meant. */
-function scriptOf(script: string, module: string, code: { files: string[]; script: string | null }): { script?: string } {
-  return module.trim() !== "" || code.files.includes(script.trim()) ? {} : { script: code.script ?? "" };
+/** What is typed stays where it can be run; else the file that is likely meant. Arguments go with their script. */
+function programOf(draft: Draft, code: { files: string[]; script: string | null }): Partial<Draft> {
+  const script = draft.script.trim();
+  if (draft.module.trim() !== "" || code.files.includes(script)) return {};
+  return { script: code.script ?? "", ...(script !== "" && { args: "", name: "" }) };
 }
