@@ -7,8 +7,11 @@ import subprocess
 import sys
 from typing import Any
 
+import pytest
+
 from tests.system.stack import ROOT
 
+CHANGES = ["node-loss", "scale-up", "scale-down"]
 FIELDS = [
     "case",
     "mode",
@@ -33,24 +36,45 @@ def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=540)
 
 
-def line_of(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    """The one line on stdout."""
-    assert done.returncode == 0, done.stderr
-    (line,) = done.stdout.splitlines()
-    found: dict[str, Any] = json.loads(line)
-    return found
+@pytest.fixture(scope="module")
+def lines() -> dict[str, dict[str, Any]]:
+    """By case. One run for all: each begins with a Regroup of its own."""
+    cases = ",".join(["kill-1x2-exec", "launch", *CHANGES])
+    done = bench("--case", cases, "-n", "1", "--against", "best")
+    found = [json.loads(text) for text in done.stdout.splitlines()]
+    assert sorted(line["case"] for line in found) == sorted(cases.split(",")), done.stderr
+    return {line["case"]: line for line in found}
 
 
-def test_a_case_is_one_line_with_ours_beside_torchrun_at_its_best() -> None:
-    line = line_of(bench("--case", "kill-1x2-exec", "-n", "1", "--against", "best"))
+def test_a_kill_is_one_line_with_ours_beside_torchrun_at_its_best(lines: dict[str, dict[str, Any]]) -> None:
+    line = lines["kill-1x2-exec"]
     assert list(line) == FIELDS
-    assert (line["case"], line["mode"], line["n"]) == ("kill-1x2-exec", "exec", 1)
+    assert (line["mode"], line["n"]) == ("exec", 1)
     assert (line["kills"], line["hangs"], line["failure_restarts_per_kill"]) == (1, 0, 1.0)
     assert line["ours_s"] == line["p99_s"] > 0
     assert line["best_torchrun_s"] > 0
     assert (line["torchrun_s"], line["ratio"], line["torchrun_kills"]) == (None, None, 0)
     assert list(line["phases"]) == ["detect", "stop", "rendezvous", "start", "process_group"]
     assert abs(sum(line["phases"].values()) - line["ours_s"]) < 0.01
+
+
+def test_a_launch_is_one_line(lines: dict[str, dict[str, Any]]) -> None:
+    line = lines["launch"]
+    assert list(line) == FIELDS
+    assert (line["kills"], line["phases"]) == (0, {})
+    assert line["ours_s"] > 0
+    assert line["best_torchrun_s"] > 0
+    assert (line["torchrun_s"], line["ft_launcher_s"]) == (None, None)
+
+
+@pytest.mark.parametrize("case", CHANGES)
+def test_a_change_of_nodes_is_one_line_and_costs_nobody_a_failure_restart(
+    lines: dict[str, dict[str, Any]], case: str
+) -> None:
+    line = lines[case]
+    assert list(line) == FIELDS
+    assert (line["kills"], line["hangs"], line["failure_restarts_per_kill"]) == (1, 0, 0)
+    assert line["ours_s"] > 0
 
 
 def test_a_case_that_is_not_there_is_refused_with_those_that_are() -> None:
