@@ -69,7 +69,8 @@ def test_workers_see_nothing_of_ours_but_the_report_module(tmp_path: Path) -> No
     ours = Path(__file__).parents[2]
     assert not [entry for entry in seen["path"] if entry in ("", str(ours)) or Path(entry) == ours / "agents"]
     assert not {"agents", "regroup_agent", "webapp", "tests"} & set(seen["modules"])
-    assert list(runner.bundle.lib.iterdir()) == [runner.bundle.lib / "regroup_report.py"]
+    # Python may keep what it has compiled beside it.
+    assert {path.name for path in runner.bundle.lib.iterdir()} - {"__pycache__"} == {"regroup_report.py"}
     assert (seen["cwd"], seen["argv"], seen["stdin"]) == (str(tmp_path), ["--lr", "0.1"], "/dev/null")
     assert seen["env"]["GREETING"] == "hello"
     assert (seen["env"]["RANK"], seen["env"]["REGROUP_ROUND"]) == ("0", "1")
