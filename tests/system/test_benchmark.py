@@ -33,7 +33,7 @@ FIELDS = [
 
 def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "tests.benchmarks", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=540)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1200)
 
 
 @pytest.fixture(scope="module")
@@ -63,8 +63,8 @@ def test_a_launch_is_one_line(lines: dict[str, dict[str, Any]]) -> None:
     assert list(line) == FIELDS
     assert (line["kills"], line["phases"]) == (0, {})
     assert line["ours_s"] > 0
-    assert line["best_torchrun_s"] > 0
-    assert (line["torchrun_s"], line["ft_launcher_s"]) == (None, None)
+    # Beside torchrun with its defaults alone, which is not asked for.
+    assert (line["torchrun_s"], line["best_torchrun_s"], line["ft_launcher_s"]) == (None, None, None)
 
 
 @pytest.mark.parametrize("case", CHANGES)
