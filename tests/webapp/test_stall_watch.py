@@ -14,7 +14,7 @@ from django.utils import timezone
 from agents.wire import streams
 from agents.wire.lifecycle import RunnerState, WorkerState
 from agents.wire.plain import to_json
-from agents.wire.runner_events import CheckpointBegun
+from agents.wire.runner_events import CheckpointBegun, CheckpointSaved
 from agents.wire.stacks import Frame, RankStacks, StacksAnswer, ThreadStack
 from agents.wire.usage import NodeUsage, WorkerUsage
 from tests.webapp.api_client import Api
@@ -236,15 +236,21 @@ def test_nodes_that_do_not_answer_are_named_among_the_stacks(
 # -- a restart begins clean ----------------------------------------------------------------
 
 
-def look(journal: RunnerJournal, silence_s: float, unheard_s: float = 0.0) -> Look:
-    """How it looks that long after the last record, where the node was last heard so many seconds ago."""
+def look(
+    journal: RunnerJournal, silence_s: float, unheard_s: float = 0.0, said_s: float | None = None
+) -> Look:
+    """How it looks that long after the last record, where the node was last heard so many seconds ago.
+
+    ``said_s``: since the workers last reported; left out, that was the last record.
+    """
     runner = fold_all(journal)
     at = journal.events[-1].at + timedelta(seconds=silence_s)
     newest = RoundFacts(
         number=journal.round, world_size=2, nodes=("node-1",), cause="start", why="", formed_at=BEGAN
     )
     facts = JobFacts(members=(MemberFacts(node="node-1", runner=runner),), rounds=(newest,))
-    told = tuple(_silent(journal, worker, silence_s - unheard_s) for worker in runner.workers)
+    silent_s = silence_s - unheard_s if said_s is None else said_s
+    told = tuple(_silent(journal, worker, silent_s) for worker in runner.workers)
     samples = {"node-1": Sample(unheard_s, NodeUsage(at=at - timedelta(seconds=unheard_s), workers=told))}
     return look_at(views_of(facts, "a", samples), Rule(), 600)
 
@@ -304,3 +310,12 @@ def test_workers_of_a_node_that_is_not_heard_are_not_called_silent() -> None:
     journal = steps(RunnerJournal("a", "node-1", ("node-1",)).start().form().come_up(), range(1, 8), 0.5)
     assert isinstance(look(journal, 5.5), Stalled)
     assert look(journal, 5.5, unheard_s=5) == "unknown"
+
+
+def test_right_after_a_long_save_those_who_waited_for_it_are_not_called_silent() -> None:
+    journal = steps(RunnerJournal("a", "node-1", ("node-1",)).start().form().come_up(), range(1, 8), 0.5)
+    saving(journal, 7)
+    journal.began += timedelta(seconds=9)
+    journal.add(CheckpointSaved, round=journal.round, rank=0, step=7, path="/checkpoints/7")
+    assert look(journal, 1, said_s=11) == "moving"
+    assert isinstance(look(journal, 9, said_s=19), Stalled)

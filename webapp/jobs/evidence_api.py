@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
-from typing import IO
-
 from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.text import slugify
 from ninja import Router
 
 from webapp.errors import ERRORS, not_found
+from webapp.pieces import pieces_of
 
 from .evidence import evidence_out
 from .evidence_bundle import evidence_zip
@@ -19,7 +16,6 @@ from .models import Job
 
 router = Router(tags=["jobs"])
 
-PIECE_BYTES = 1 << 18
 ZIP = {"responses": {200: {"description": "OK", "content": {"application/zip": {}}}}}
 
 
@@ -46,18 +42,9 @@ def download_evidence(
     """
     job = _job(id)
     file = evidence_zip(job, attempt, round)
-    response = StreamingHttpResponse(_pieces(file), content_type="application/zip")
+    response = StreamingHttpResponse(pieces_of(file), content_type="application/zip")
     name = f"{slugify(job.name) or 'job'}-{job.id}-round-{round}.zip"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     response["Content-Length"] = str(file.seek(0, 2))
     file.seek(0)
     return response
-
-
-async def _pieces(file: IO[bytes]) -> AsyncIterator[bytes]:
-    """Read in threads, so that a slow disk holds up nobody else."""
-    try:
-        while piece := await asyncio.to_thread(file.read, PIECE_BYTES):
-            yield piece
-    finally:
-        file.close()

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
-from typing import IO
-
 from django.http import HttpRequest, StreamingHttpResponse
 from ninja import File, Form, Router, Status
 from ninja.files import UploadedFile
 
 from webapp.accounts.auth import BY_ROLE, account_of
 from webapp.errors import ERRORS, not_found
+from webapp.pieces import pieces_of
 
 from .receiving import receive, upload_out
 from .schemas import UploadOut, UploadPage, UploadSummary
@@ -20,7 +17,6 @@ from .tickets import TicketAuth
 
 router = Router(tags=["uploads"])
 
-PIECE_BYTES = 1 << 18
 ZIP = {"responses": {200: {"description": "OK", "content": {"application/zip": {}}}}}
 MOST = 200
 
@@ -53,7 +49,7 @@ def fetch_code(request: HttpRequest, digest: str) -> StreamingHttpResponse:
     """The zip with that digest. Nodes show the ticket that came with their start message."""
     upload = _find(digest)
     file = path_of(upload.digest).open("rb")  # closed by whoever reads it
-    response = StreamingHttpResponse(_pieces(file), content_type="application/zip")
+    response = StreamingHttpResponse(pieces_of(file), content_type="application/zip")
     response["Content-Length"] = str(upload.size_bytes)
     response["Content-Disposition"] = f'attachment; filename="{upload.digest[:12]}.zip"'
     return response
@@ -68,12 +64,3 @@ def _find(digest: str) -> Upload:
 
 def _summary(upload: Upload) -> UploadSummary:
     return UploadSummary(**upload.dict(exclude={"files"}), file_count=len(upload.files))
-
-
-async def _pieces(file: IO[bytes]) -> AsyncIterator[bytes]:
-    """Read in threads, so that a slow disk holds up nobody else."""
-    try:
-        while piece := await asyncio.to_thread(file.read, PIECE_BYTES):
-            yield piece
-    finally:
-        file.close()
