@@ -150,6 +150,17 @@ def test_pack_takes_the_fullest_nodes_and_spread_the_emptiest() -> None:
     assert nodes_of(plan(rooms, [waiting(1, 2, 2)])) == {1: ("a", "c")}
 
 
+def test_the_first_in_turn_keeps_its_part_of_its_users_limits_from_the_users_other_jobs() -> None:
+    rooms = [room("a", 1, slots=1), room("b", 1, slots=2)]
+    first, small = waiting(1, 1, 2, priority=1), waiting(2, 1, 1)
+    seen = plan(rooms, [first, small], Limits(jobs=1))
+    assert nodes_of(seen) == {1: None, 2: None}
+    assert "anna has 0 jobs running, and job 1 j1 is first in turn, of 1 at a time" in said(seen, 2)
+    seen = plan(rooms, [first, small], Limits(slots=2))
+    assert "anna uses 0 slots, 2 are kept for job 1 j1, of 2 at a time" in said(seen, 2)
+    assert nodes_of(plan(rooms, [first, replace(small, user="ben")], Limits(jobs=1))) == {1: None, 2: ("a",)}
+
+
 # -- what always holds --
 
 some_rooms = st.lists(

@@ -1,7 +1,8 @@
 """Whose turn it is: the order of the jobs that wait, what is kept for the first, who has used up a share.
 
 Pure. The order is one of times: a point of priority is worth six minutes of waiting, so that only so many can
-come ahead of a job. For the first one that waits for room, room is kept: the others take what it cannot use.
+come ahead of a job. For the first one that waits for room, room is kept, and its part of its user's limits too:
+the others take what it cannot use.
 """
 
 from __future__ import annotations
@@ -50,6 +51,17 @@ class Share:
     slots: int = 0
     jobs: int = 0
 
+    def plus(self, slots: int) -> Share:
+        return Share(self.slots + slots, self.jobs + 1)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What the first that waits for room will have of its user's limits."""
+
+    first: Waiting
+    share: Share
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -96,35 +108,40 @@ def plan(
     """Who gets which nodes now, and why the others wait."""
     left, has, turns = {room.node: room for room in rooms}, dict(shares or {}), list[Turn]()
     ahead: list[Waiting] = []
-    is_kept = False
+    kept: Kept | None = None
     for waiting in sorted(queue, key=lambda one: one.order):
         seen = list(left.values())
-        answer = _answer(seen, waiting, limits, has.get(waiting.user, Share()))
+        promised = kept if kept and kept.first.user == waiting.user else None
+        answer = _answer(seen, waiting, limits, has.get(waiting.user, Share()), promised)
         turns.append(Turn(waiting, answer, tuple(ahead), seen))
         if isinstance(answer, Placed):
             has[waiting.user] = _take(left, waiting, answer, has.get(waiting.user, Share()))
             continue
         ahead.append(waiting)
-        if answer.is_for_room and not is_kept:
-            kept = keep(seen, waiting)
-            is_kept = bool(kept)
-            left.update(kept)
+        if answer.is_for_room and kept is None and (rooms_kept := keep(seen, waiting)):
+            kept = Kept(waiting, Share().plus(sum(room.kept for room in rooms_kept.values())))
+            left.update(rooms_kept)
     return Plan(tuple(turns), tuple(left.values()))
 
 
-def _answer(rooms: Sequence[Room], waiting: Waiting, limits: Limits, share: Share) -> Placed | NotPlaced:
+def _answer(
+    rooms: Sequence[Room], waiting: Waiting, limits: Limits, share: Share, kept: Kept | None
+) -> Placed | NotPlaced:
     if waiting.held:
         return NotPlaced(waiting.held, is_for_room=False)
-    if limits.jobs and share.jobs >= limits.jobs:
-        why = f"{waiting.user} has {count(share.jobs, 'job')} running, of {limits.jobs} at a time"
+    promised = kept.share if kept else Share()
+    beside = f", and {kept.first.called} is first in turn" if kept else ""
+    if limits.jobs and share.jobs + promised.jobs >= limits.jobs:
+        why = f"{waiting.user} has {count(share.jobs, 'job')} running{beside}, of {limits.jobs} at a time"
         return NotPlaced(f"Queued: {why}. It starts once one of them ends.", is_for_room=False)
     need = waiting.need
     if limits.slots:
         # What was used before a limit was lowered may be more than it.
-        need = replace(need, most_slots=max(0, limits.slots - share.slots))
+        need = replace(need, most_slots=max(0, limits.slots - share.slots - promised.slots))
     answer = choose(rooms, need)
     if isinstance(answer, NotPlaced) and answer.is_over:
-        why = f"{waiting.user} uses {share.slots} slots, of {limits.slots} at a time, and {answer.why}"
+        beside = f", {promised.slots} are kept for {kept.first.called}" if kept else ""
+        why = f"{waiting.user} uses {share.slots} slots{beside}, of {limits.slots} at a time, and {answer.why}"
         return NotPlaced(f"Queued: {why}.", is_for_room=False)
     return answer
 
@@ -136,7 +153,7 @@ def _take(left: dict[str, Room], waiting: Waiting, placed: Placed, share: Share)
         slots = waiting.need.on(room)
         taken += slots
         left[node] = replace(room, free=room.free - slots, held_by=(*room.held_by, waiting.called))
-    return Share(share.slots + taken, share.jobs + 1)
+    return share.plus(taken)
 
 
 def keep(rooms: Sequence[Room], waiting: Waiting) -> dict[str, Room]:
