@@ -1,8 +1,8 @@
 """Whose turn it is: the order of the jobs that wait, what is kept for the first, who has used up a share.
 
 Pure. The order is one of times: a point of priority is worth six minutes of waiting, so that only so many can
-come ahead of a job. For the first one that waits for room, room is kept, and its part of its user's limits too:
-the others take what it cannot use.
+come ahead of a job. For the first that waits for room, room is kept, and its part of its user's limits: the
+others take what it cannot use.
 """
 
 from __future__ import annotations
@@ -141,8 +141,8 @@ def _answer(
     answer = choose(rooms, need)
     if isinstance(answer, NotPlaced) and answer.is_over:
         beside = f", {promised.slots} are kept for {kept.first.called}" if kept else ""
-        why = f"{waiting.user} uses {share.slots} slots{beside}, of {limits.slots} at a time, and {answer.why}"
-        return NotPlaced(f"Queued: {why}.", is_for_room=False)
+        uses = f"{waiting.user} uses {share.slots} slots{beside}, of {limits.slots} at a time"
+        return NotPlaced(f"Queued: {uses}, and {answer.why}.", is_for_room=False)
     return answer
 
 
