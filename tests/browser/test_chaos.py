@@ -94,7 +94,9 @@ class Chaos:
 
         def launch() -> int:
             found = [job["id"] for job in self._list() if job["name"] == name]
-            return found[0] if found else launch_counting(self.api, self.folder / name, name=name, **spec)
+            if found:
+                return int(found[0])
+            return launch_counting(self.api, self.folder / name, name=name, collective=True, **spec)
 
         self.jobs.append(patiently(launch))
 

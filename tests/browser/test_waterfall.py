@@ -25,7 +25,7 @@ WAY_BACK = (
 @pytest.fixture(scope="module")
 def training(api: httpx.Client, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """One job for all of this file, on two nodes with one worker each."""
-    job_id = launch_counting(api, tmp_path_factory.mktemp("checkpoints"), steps=1_000_000)
+    job_id = launch_counting(api, tmp_path_factory.mktemp("checkpoints"), steps=1_000_000, collective=True)
     wait_job(api, job_id, "the job to train", 90, state="training")
     yield job_id
     stop(api, job_id)

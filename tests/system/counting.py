@@ -1,20 +1,63 @@
 """Counts instead of training: steps, a loss, checkpoints and their resuming at next to no cost.
 
-It reports as ``examples/char_lm.py`` does. A model's first step imports as much again as torch itself, in
-every rank of every round; what is tested with many jobs does not need one.
+It reports as ``examples/char_lm.py`` does, which takes seconds to import what it trains with, in every rank
+of every round. With ``--collective`` its ranks meet in torch's process group at every step; without, each
+counts for itself and imports nothing of torch: enough where it matters that workers run, not what they do.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from pathlib import Path
 
 import regroup_report as report
-import torch
-import torch.distributed as dist
+
+
+class Alone:
+    """A rank that hears of the others through its environment only."""
+
+    def __init__(self) -> None:
+        self.rank = int(os.environ["RANK"])
+
+    def agree(self, step: int) -> int:
+        return step
+
+    def meet(self) -> int:
+        return int(os.environ["WORLD_SIZE"])
+
+    def leave(self) -> None:
+        pass
+
+
+class Together:
+    """A rank that does each step with all others, in torch's process group."""
+
+    def __init__(self) -> None:
+        import torch
+        import torch.distributed as dist
+
+        self._torch, self._dist = torch, dist
+        dist.init_process_group("gloo")
+        self.rank = dist.get_rank()
+
+    def agree(self, step: int) -> int:
+        """What rank 0 says."""
+        choice = self._torch.tensor(step)
+        self._dist.broadcast(choice, src=0)
+        return int(choice)
+
+    def meet(self) -> int:
+        """How many came."""
+        ranks = self._torch.ones(1)
+        self._dist.all_reduce(ranks)
+        return int(ranks)
+
+    def leave(self) -> None:
+        self._dist.destroy_process_group()
 
 
 def save(folder: Path, step: int) -> None:
@@ -26,12 +69,10 @@ def save(folder: Path, step: int) -> None:
     report.checkpoint(step, str(path))
 
 
-def resume(folder: Path, rank: int) -> int:
-    """Rank 0 chooses, so that all ranks go on from the same checkpoint."""
-    newest = max(folder.glob("step-*.json"), default=None) if rank == 0 else None
-    choice = torch.tensor(json.loads(newest.read_text())["step"] if newest else 0)
-    dist.broadcast(choice, src=0)
-    step = int(choice)
+def resume(folder: Path, ranks: Alone | Together) -> int:
+    """Rank 0 chooses, where they can agree, so that all go on from the same checkpoint."""
+    newest = max(folder.glob("step-*.json"), default=None)
+    step = ranks.agree(json.loads(newest.read_text())["step"] if newest else 0)
     if step:
         report.resumed(step, str(folder / f"step-{step:08d}.json"))
     return step
@@ -43,21 +84,20 @@ def main() -> None:
     parser.add_argument("--checkpoint-dir", type=Path, required=True)
     parser.add_argument("--checkpoint-every", type=int, required=True)
     parser.add_argument("--pace", type=float, required=True, help="seconds between two steps")
+    parser.add_argument("--collective", action="store_true", help="meet in torch's process group")
     args = parser.parse_args()
-    dist.init_process_group("gloo")
-    rank = dist.get_rank()
+    ranks = Together() if args.collective else Alone()
     args.checkpoint_dir.mkdir(parents=True, exist_ok=True)
-    for step in range(resume(args.checkpoint_dir, rank) + 1, args.steps + 1):
-        ranks = torch.ones(1)
-        dist.all_reduce(ranks)
+    for step in range(resume(args.checkpoint_dir, ranks) + 1, args.steps + 1):
+        came = ranks.meet()
         loss = 3 / (1 + step / 100)
         report.step(step, total=args.steps, loss=loss)
-        sys.stdout.write(f"step {step}: loss {loss:.3f}, {int(ranks)} ranks\n")
+        sys.stdout.write(f"step {step}: loss {loss:.3f}, {came} ranks\n")
         sys.stdout.flush()
-        if rank == 0 and step % args.checkpoint_every == 0:
+        if ranks.rank == 0 and step % args.checkpoint_every == 0:
             save(args.checkpoint_dir, step)
         time.sleep(args.pace)
-    dist.destroy_process_group()
+    ranks.leave()
 
 
 if __name__ == "__main__":

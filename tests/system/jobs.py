@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,28 +18,42 @@ Json = dict[str, Any]
 
 def launch(api: httpx.Client, **spec: Any) -> int:
     """Create a job and give its id."""
-    # What optimizers import takes as long as torch itself, and nearly no script of the tests has one.
-    answer = api.post("/api/jobs", json={"preload": ["torch.distributed"]} | spec)
+    answer = api.post("/api/jobs", json={"preload": _preload(spec)} | spec)
     assert answer.status_code == 201, answer.text
     return int(answer.json()["id"])
 
 
-def launch_counting(api: httpx.Client, checkpoints: Path, *, steps: int = 5000, **spec: Any) -> int:
-    """A job that makes steps and checkpoints, on two nodes with one worker each, unless told otherwise."""
+def _preload(spec: Json) -> list[str]:
+    """What the script has a use for: what torch imports for optimizers takes long, and none has one."""
+    script = Path(spec.get("script") or "")
+    is_read = script.is_absolute() and script.is_file()
+    return [] if is_read and "import torch" not in script.read_text() else ["torch.distributed"]
+
+
+def launch_counting(
+    api: httpx.Client, checkpoints: Path, *, steps: int = 5000, collective: bool = False, **spec: Any
+) -> int:
+    """A job that makes steps and checkpoints, on two nodes with one worker each, unless told otherwise.
+
+    ``collective``: its ranks meet in torch's process group at every step, so that all feel the loss of one.
+    """
     script = {"name": "counting", "script": str(Path(__file__).with_name("counting.py"))}
-    return _launch_elastic(api, checkpoints, steps, script | spec)
+    if collective:
+        return _launch_elastic(api, checkpoints, steps, ["--collective"], script | spec)
+    # It says how torch is imported, and does not import it.
+    return _launch_elastic(api, checkpoints, steps, [], script | {"preload": []} | spec)
 
 
 def launch_char_lm(api: httpx.Client, checkpoints: Path, *, steps: int = 5000, **spec: Any) -> int:
     """The same with the example, which trains a model."""
     script = {"name": "char-lm", "script": str(EXAMPLES / "char_lm.py"), "preload": ["torch"]}
-    return _launch_elastic(api, checkpoints, steps, script | spec)
+    return _launch_elastic(api, checkpoints, steps, [], script | spec)
 
 
-def _launch_elastic(api: httpx.Client, checkpoints: Path, steps: int, spec: Json) -> int:
+def _launch_elastic(api: httpx.Client, checkpoints: Path, steps: int, more: list[str], spec: Json) -> int:
     # Steps are cheap and rare: several such jobs train at a time while the tests run.
     args = ["--steps", str(steps), "--checkpoint-dir", str(checkpoints)]
-    args += ["--checkpoint-every", "5", "--pace", "0.2"]
+    args += ["--checkpoint-every", "5", "--pace", "0.2", *more]
     usual = {"nnodes": "1:3", "nodes": 2, "nproc_per_node": 1, "max_restarts": 3, "args": args}
     return launch(api, **(usual | spec))
 
@@ -106,10 +122,24 @@ def stop(api: httpx.Client, job_id: int, timeout_s: float = 40.0) -> Json:
     return wait_job(api, job_id, "the job to be stopped", timeout_s, state="stopped")
 
 
+@contextmanager
+def ending_new_jobs(api: httpx.Client) -> Iterator[None]:
+    """What is launched in here ends with it: a test that fails takes no slots from those behind it."""
+    newest = max((one["id"] for one in _living(api)), default=0)
+    yield
+    left = [one["id"] for one in _living(api) if one["id"] > newest]
+    for job_id in left:
+        api.post(f"/api/jobs/{job_id}/stop", json={"reason": "the test is over", "force": True})
+    wait_until(lambda: not {one["id"] for one in _living(api)} & set(left), 60, f"jobs {left} to end")
+
+
+def _living(api: httpx.Client) -> list[Json]:
+    return [one for one in api.get("/api/jobs?limit=500").json()["items"] if one["ended_at"] is None]
+
+
 def leave_as_found(api: httpx.Client) -> None:
     """End every job, take every node into use again, and wait until all slots are free."""
-    living = [one for one in api.get("/api/jobs?limit=500").json()["items"] if one["ended_at"] is None]
-    for one in living:
+    for one in _living(api):
         api.post(f"/api/jobs/{one['id']}/stop", json={"reason": "the test is over", "force": True})
     for node in api.get("/api/nodes").json()["items"]:
         if node["takes_no_jobs"]:

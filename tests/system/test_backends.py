@@ -61,7 +61,7 @@ def store_hosts(seen: Json) -> list[str]:
 
 def test_c10d_at_an_endpoint_that_was_named(operator: httpx.Client, tmp_path: Path) -> None:
     endpoint = f"127.0.0.1:{free_port()}"
-    job_id = launch_counting(operator, tmp_path, rdzv_endpoint=endpoint)
+    job_id = launch_counting(operator, tmp_path, rdzv_endpoint=endpoint, collective=True)
     seen = kill_and_recover(operator, job_id, 1)
     assert (seen["store_endpoint"], store_hosts(seen)) == (endpoint, [seen["store_host"]])
     refused = operator.post(
@@ -73,7 +73,9 @@ def test_c10d_at_an_endpoint_that_was_named(operator: httpx.Client, tmp_path: Pa
 
 
 def test_etcd_hosted_by_nobody_of_the_job(operator: httpx.Client, tmp_path: Path, etcd: Etcd) -> None:
-    job_id = launch_counting(operator, tmp_path, rdzv_backend="etcd-v3", rdzv_endpoint=etcd.endpoint)
+    job_id = launch_counting(
+        operator, tmp_path, rdzv_backend="etcd-v3", rdzv_endpoint=etcd.endpoint, collective=True
+    )
     seen = kill_and_recover(operator, job_id, 1)
     assert (seen["store_host"], seen["store_endpoint"], store_hosts(seen)) == (None, etcd.endpoint, [])
     told = etcd.keys()[f"/torch/elastic/{seen['attempt_id']}/summary"]
@@ -83,7 +85,9 @@ def test_etcd_hosted_by_nobody_of_the_job(operator: httpx.Client, tmp_path: Path
 
 
 def test_static_with_ranks_in_the_order_of_its_nodes(operator: httpx.Client, tmp_path: Path) -> None:
-    job_id = launch_counting(operator, tmp_path, nnodes="2", nodes=None, rdzv_backend="static")
+    job_id = launch_counting(
+        operator, tmp_path, nnodes="2", nodes=None, rdzv_backend="static", collective=True
+    )
     seen = kill_and_recover(operator, job_id, 1)
     ranks = {member["group_rank"]: member["node"] for member in seen["members"]}
     assert ranks[0] == seen["store_host"]
@@ -91,7 +95,9 @@ def test_static_with_ranks_in_the_order_of_its_nodes(operator: httpx.Client, tmp
 
 
 def test_standalone_on_localhost(operator: httpx.Client, tmp_path: Path) -> None:
-    job_id = launch_counting(operator, tmp_path, nnodes="1", nodes=None, nproc_per_node=2, standalone=True)
+    job_id = launch_counting(
+        operator, tmp_path, nnodes="1", nodes=None, nproc_per_node=2, standalone=True, collective=True
+    )
     seen = kill_and_recover(operator, job_id, 1)
     assert seen["store_endpoint"].startswith("127.0.0.1:")
     assert len(seen["members"]) == 1
@@ -115,7 +121,7 @@ def test_an_etcd_that_is_not_there_is_said_in_words(
     operator: httpx.Client, tmp_path: Path, spec: dict[str, Any], says: str
 ) -> None:
     conf = {"join_timeout": "5", **spec.pop("rdzv_conf", {})}
-    job_id = launch_counting(operator, tmp_path, rdzv_backend="etcd", rdzv_conf=conf, **spec)
+    job_id = launch_counting(operator, tmp_path, rdzv_backend="etcd", rdzv_conf=conf, collective=True, **spec)
     ended = wait_job(operator, job_id, "the job to fail", state="failed")
     assert "etcd" in ended["state_reason"]
     assert says in ended["state_reason"]
@@ -124,7 +130,7 @@ def test_an_etcd_that_is_not_there_is_said_in_words(
 def test_a_killed_runner_on_the_store_host_leaves_the_store(
     stack: Stack, operator: httpx.Client, tmp_path: Path
 ) -> None:
-    job_id = launch_counting(operator, tmp_path)
+    job_id = launch_counting(operator, tmp_path, collective=True)
     seen = train(operator, job_id, 1)
     host = seen["store_host"]
     keeper = psutil.Process(pid_of_keeper(operator, job_id))

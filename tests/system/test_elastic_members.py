@@ -68,7 +68,7 @@ def member(seen: Json, node: str) -> Json:
 def test_a_killed_runner_comes_back_on_its_node_and_nobody_pays(
     own: Stack, api: httpx.Client, tmp_path: Path, whose: str
 ) -> None:
-    job_id = launch_counting(api, tmp_path)
+    job_id = launch_counting(api, tmp_path, collective=True)
     first = train(api, job_id, world_size=2)
     host = first["store_host"]
     node = host if "hosts" in whose else next(m["node"] for m in first["members"] if m["node"] != host)
@@ -92,7 +92,7 @@ def test_a_killed_runner_comes_back_on_its_node_and_nobody_pays(
 
 
 def test_the_only_runner_of_a_job_comes_back_too(own: Stack, api: httpx.Client, tmp_path: Path) -> None:
-    job_id = launch_counting(api, tmp_path, nnodes="1", nodes=1, nproc_per_node=2)
+    job_id = launch_counting(api, tmp_path, nnodes="1", nodes=1, nproc_per_node=2, collective=True)
     first = train(api, job_id, world_size=2)
     kill_runner(own, first, first["store_host"])
     back = train(api, job_id, round=2, world_size=2)
@@ -104,7 +104,7 @@ def test_the_only_runner_of_a_job_comes_back_too(own: Stack, api: httpx.Client, 
 def test_a_runner_that_dies_three_times_in_a_minute_fails_the_attempt(
     own: Stack, api: httpx.Client, tmp_path: Path
 ) -> None:
-    job_id = launch_counting(api, tmp_path)
+    job_id = launch_counting(api, tmp_path, collective=True)
     seen = train(api, job_id, world_size=2)
     node = next(m["node"] for m in seen["members"] if m["node"] != seen["store_host"])
     for number in (1, 2, 3):
@@ -124,7 +124,7 @@ def test_a_runner_that_dies_three_times_in_a_minute_fails_the_attempt(
 
 
 def test_a_node_that_is_lost_is_replaced_by_a_free_one(own: Stack, api: httpx.Client, tmp_path: Path) -> None:
-    job_id = launch_counting(api, tmp_path)
+    job_id = launch_counting(api, tmp_path, collective=True)
     first = train(api, job_id, world_size=2)
     taken = {m["node"] for m in first["members"]}
     lost = next(node for node in sorted(taken) if node != first["store_host"])

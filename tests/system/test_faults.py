@@ -24,7 +24,9 @@ KILLS = int(os.environ.get("REGROUP_TEST_KILLS", "5"))
 def training(operator: httpx.Client, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """One job for all kinds: two nodes with two workers each, and budget enough."""
     folder = tmp_path_factory.mktemp("checkpoints")
-    job_id = launch_counting(operator, folder, steps=1_000_000, nproc_per_node=2, max_restarts=100)
+    job_id = launch_counting(
+        operator, folder, steps=1_000_000, nproc_per_node=2, max_restarts=100, collective=True
+    )
     wait_job(operator, job_id, "the job to train", 90, state="training", round=1, world_size=4)
     yield job_id
     stop(operator, job_id)

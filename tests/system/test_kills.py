@@ -32,7 +32,8 @@ def _wait_trained(api: httpx.Client, job_id: int, steps: int, **expected: Any) -
 
     def has_come() -> Json | None:
         now = job(api, job_id)
-        return now if now["step"] is not None and now["step"] >= steps else None
+        is_that = all(now[key] == value for key, value in expected.items())
+        return now if is_that and now["step"] is not None and now["step"] >= steps else None
 
     return wait_until(has_come, 60, f"step {steps}")
 
@@ -41,8 +42,9 @@ def test_a_killed_worker_comes_back_in_a_new_round_and_spends_one_restart(
     operator: httpx.Client, tmp_path: Path
 ) -> None:
     job_id = launch_char_lm(operator, tmp_path, nproc_per_node=2)
-    first = _wait_trained(operator, job_id, 11, round=1, world_size=4)
-    assert first["nodes"] == {"min": 1, "max": 3, "wanted": 2, "formed": 2, "alive": 2}
+    nodes = {"min": 1, "max": 3, "wanted": 2, "formed": 2, "alive": 2}
+    # On a busy machine a node may be silent for a moment, and is not counted as alive then.
+    first = _wait_trained(operator, job_id, 11, round=1, world_size=4, nodes=nodes)
     assert first["restarts"]["failure"] == 0
     saved = wait_until(lambda: job(operator, job_id)["checkpoint_step"], 30, "a checkpoint")
 
@@ -115,7 +117,7 @@ def _assert_accounted_for(api: httpx.Client, job_id: int, kills: int) -> None:
 
 
 def test_kills_in_a_row_are_one_failure_restart_each(operator: httpx.Client, tmp_path: Path) -> None:
-    job_id = launch_counting(operator, tmp_path, nproc_per_node=2, max_restarts=50)
+    job_id = launch_counting(operator, tmp_path, nproc_per_node=2, max_restarts=50, collective=True)
     seen = _wait_trained(operator, job_id, 1, round=1, world_size=4)
     attempt = seen["attempt_id"]
     for number in range(1, KILLS + 1):
@@ -139,7 +141,7 @@ def test_kills_in_a_row_are_one_failure_restart_each(operator: httpx.Client, tmp
 
 
 def test_a_kill_beyond_the_budget_ends_the_job_and_says_why(operator: httpx.Client, tmp_path: Path) -> None:
-    job_id = launch_counting(operator, tmp_path, nproc_per_node=2, max_restarts=0)
+    job_id = launch_counting(operator, tmp_path, nproc_per_node=2, max_restarts=0, collective=True)
     seen = _wait_trained(operator, job_id, 1, round=1)
     assert kill(operator, seen, 0).status_code == 202
     ended = wait_job(operator, job_id, "the job to fail", state="failed")

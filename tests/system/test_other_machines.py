@@ -101,7 +101,7 @@ def training(machines: Machines, tmp_path: Path) -> Iterator[Json]:
 def train(machines: Machines, checkpoints: Path, **rdzv_conf: str) -> Iterator[Json]:
     """A job of one worker on each of the two machines, which can do without one of them."""
     wanted: Json = {"nnodes": "1:2", "nproc_per_node": 1, "rdzv_conf": RDZV | rdzv_conf}
-    job_id = launch_counting(machines.api, checkpoints, steps=1_000_000, **wanted)
+    job_id = launch_counting(machines.api, checkpoints, steps=1_000_000, collective=True, **wanted)
     yield wait_trains(machines, job_id, world_size=2)
     stop(machines.api, job_id)
 
