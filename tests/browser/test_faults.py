@@ -53,6 +53,8 @@ def test_a_kill_is_forecast_and_the_forecast_is_held_against_what_happened(
     expect(progress.get_by_test_id("fault-outcome")).to_contain_text("back after", timeout=SLOW_MS)
     dialog.get_by_role("button", name="Close").last.click()
 
+    # Aimed is at what the page shows, so that it has to show who runs now.
+    expect(page.locator("dl").get_by_text("round 2", exact=True)).to_be_visible(timeout=SLOW_MS)
     page.get_by_role("button", name="Kill rank 1").click()
     expect(page.get_by_test_id("fault-forecast")).to_contain_text("as once before", timeout=SOON_MS)
     page.get_by_label("Fault", exact=True).select_option("freeze_worker")
