@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from ninja import Schema
+from pydantic import BaseModel
+
+
+class Answer(BaseModel):
+    """Made from values. ninja's ``Schema`` looks up each field of each object as if it were a row's."""
 
 
 class Fault(Schema):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import redis
 from channels.layers import channel_layers
 from django.conf import settings
 from django.db import connections
+from django.db.models import Model
 
 from tests.postgres import FOLDER, PART
 from tests.valkey import run_valkey
@@ -20,6 +22,11 @@ from tests.webapp.processes import Hub
 from webapp.accounts.models import Account, Role
 from webapp.accounts.tokens import make_token
 from webapp.celery import app as celery
+from webapp.jobs.goodput_past import Past
+from webapp.jobs.models import Job
+from webapp.jobs.shelf import Shelf
+from webapp.jobs.story import Story
+from webapp.jobs.timeline_schemas import TimelineOut
 from webapp.redis import get_redis
 
 
@@ -60,6 +67,32 @@ def valkey_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         channel_layers.backends.clear()
         celery.conf.update(broker_url=url)
         yield url
+
+
+@pytest.fixture(autouse=True)
+def held_as_the_rows_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever changes a job in whatever way: what is held of it says what its rows say now."""
+    held = Shelf.of
+
+    def of(shelf: Shelf[Any], job: Job) -> Any:
+        value = held(shelf, job)
+        assert _plain(value) == _plain(shelf.read(job)), "a change that job_changed was not called for"
+        return value
+
+    monkeypatch.setattr(Shelf, "of", of)
+
+
+def _plain(value: Any) -> Any:
+    """Rows by their fields: as they are, they are equal by their key alone."""
+    if isinstance(value, Story | Past):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, TimelineOut):
+        return value.model_dump(exclude={"now"})
+    if isinstance(value, Model):
+        return {name: told for name, told in vars(value).items() if name != "_state"}
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 @pytest.fixture

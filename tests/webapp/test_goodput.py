@@ -20,6 +20,7 @@ from webapp.events.asked import note_asked
 from webapp.fleet.models import Node
 from webapp.jobs.goodput import goodput_out
 from webapp.jobs.goodput_parts import KINDS, Goodput, goodput
+from webapp.jobs.goodput_past import read_past
 from webapp.jobs.goodput_turns import AttemptTimes, JobTimes, RoundTimes
 from webapp.jobs.goodput_words import say_goodput, say_seconds
 from webapp.jobs.models import Job, NodeMoments, PhaseSpan, Round
@@ -334,7 +335,7 @@ def test_a_kill_by_hand_and_a_wanted_number_of_nodes_are_planned(job: Job) -> No
     row = attempt.rounds.get(number=3)
     row.formed_at = timezone.now()
     row.save(update_fields=["formed_at"])
-    told = goodput_out(job, timezone.now(), step=50)
+    told = goodput_out(job, read_past(job), timezone.now(), step=50)
     planned = {part.kind: part.planned_s for part in told.parts}
     assert planned["down"] >= 2
     assert planned["rendezvous"] == pytest.approx(1)
@@ -344,7 +345,7 @@ def test_a_kill_by_hand_and_a_wanted_number_of_nodes_are_planned(job: Job) -> No
 def test_a_restart_that_nobody_asked_for_is_not_planned(job: Job) -> None:
     attempt = job.attempts.get()
     add_round(attempt, ["node-1", "node-2"])
-    assert not any(part.planned_s for part in goodput_out(job, timezone.now()).parts)
+    assert not any(part.planned_s for part in goodput_out(job, read_past(job), timezone.now()).parts)
 
 
 def test_the_way_to_a_round_that_has_not_formed_is_no_training(job: Job) -> None:
@@ -354,7 +355,7 @@ def test_the_way_to_a_round_that_has_not_formed_is_no_training(job: Job) -> None
     )
     Job.objects.filter(pk=job.pk).update(state="restarting")
     job.refresh_from_db()
-    told = {part.kind: part.seconds for part in goodput_out(job, timezone.now()).parts}
+    told = {part.kind: part.seconds for part in goodput_out(job, read_past(job), timezone.now()).parts}
     assert told["training"] == pytest.approx(10)
     assert (told["down"] or 0.0) >= 30
 
@@ -367,7 +368,7 @@ def test_an_answer_costs_five_queries_however_many_rounds_there_are(
         add_round(attempt, ["node-1", "node-2"])
     Round.objects.filter(attempt=attempt, number=4).update(cause="membership")
     with django_assert_max_num_queries(5):
-        goodput_out(job, timezone.now())
+        goodput_out(job, read_past(job), timezone.now())
 
 
 def test_a_queued_job_has_only_waited(operator: Api, anna: Account) -> None:

@@ -18,7 +18,7 @@ from webapp.ingest.batch import take_batch
 from webapp.jobs.apply import restand_or_log
 from webapp.jobs.launch import start_members
 from webapp.jobs.models import Attempt, Job, Member
-from webapp.jobs.troubles_facts import troubles_out
+from webapp.jobs.troubles_facts import troubles_out, worker_ends
 
 pytestmark = pytest.mark.django_db
 
@@ -122,4 +122,5 @@ def test_troubles_cost_one_query(anna: Account, django_assert_max_num_queries: A
     attempt = Attempt.objects.get()
     rounds = list(attempt.rounds.all())
     with django_assert_max_num_queries(1):
-        troubles_out(job, attempt, [], rounds, {}, None, timezone.now())
+        ends = worker_ends(attempt, rounds)
+        troubles_out(job, attempt, [], rounds, {}, None, ends, timezone.now())

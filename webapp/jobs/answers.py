@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import cast
@@ -15,16 +15,14 @@ from agents.wire.lifecycle import JobState, Phase, RunnerState, WorkerState, slo
 from webapp.events.models import Record
 from webapp.fleet.answers import silence_of
 from webapp.fleet.leases import state_after
-from webapp.fleet.models import Command, Node, NodeState
-from webapp.masking import mask
+from webapp.fleet.models import Node, NodeState
 
 from .budget import budget_out
 from .failures import newest_failure
-from .fault_marks import FAULT_KINDS
 from .folded import runner_of
 from .goodput import goodput_out
 from .models import Attempt, Job, Member, Round
-from .past_attempts import attempt_outs, relaunches_out
+from .past_attempts import relaunches_out
 from .placing_schemas import PlacingOut
 from .scale import why_fixed
 from .schemas import (
@@ -37,22 +35,16 @@ from .schemas import (
     NodeWord,
     RestartsOut,
     ScalingOut,
-    SpecIn,
     StartWord,
     StateWord,
     WorkerOut,
     WorkerStateWord,
 )
-from .schemas import Sentence as SentenceOut
-from .stacks import stall_out
-from .stall_schemas import StallOut
 from .stop import deadline_of, is_forced
+from .story import Process, Story, read_story
 from .time_left import time_left_s
 from .time_limit import time_limit_out
 from .troubles_facts import troubles_out
-
-PAST = 20
-"""Earlier sentences that an answer holds at most."""
 
 
 @dataclass
@@ -61,7 +53,7 @@ class _Newest:
 
     attempt: Attempt | None = None
     members: list[tuple[Member, RunnerState]] = field(default_factory=list)
-    rounds: list[Round] = field(default_factory=list)
+    rounds: Sequence[Round] = ()
 
     @property
     def newest_round(self) -> Round | None:
@@ -81,9 +73,18 @@ def _read(jobs: Sequence[Job]) -> dict[int, _Newest]:
     job_of = {newest.attempt.id: job for job, newest in found.items() if newest.attempt}
     for member in Member.objects.filter(attempt__in=job_of).order_by("node"):
         found[job_of[member.attempt_id]].members.append((member, runner_of(member)))
+    rounds: dict[int, list[Round]] = defaultdict(list)
     for row in Round.objects.filter(attempt__in=job_of).order_by("number"):
-        found[job_of[row.attempt_id]].rounds.append(row)
+        rounds[job_of[row.attempt_id]].append(row)
+    for job_id, rows in rounds.items():
+        found[job_id].rounds = rows
     return found
+
+
+def _newest(story: Story) -> _Newest:
+    attempt = story.attempt
+    rows = Member.objects.filter(attempt=attempt.id).order_by("node") if attempt else ()
+    return _Newest(attempt, [(row, runner_of(row)) for row in rows], story.rounds)
 
 
 def _nodes(found: dict[int, _Newest]) -> dict[str, Node]:
@@ -101,27 +102,27 @@ def job_summaries(jobs: Sequence[Job]) -> list[JobSummary]:
     return [_summary(job, found[job.id], nodes, now) for job in jobs]
 
 
-def job_out(job: Job) -> JobOut:
-    """Give a row with ``created_by`` and ``stopped_by`` selected."""
-    found = _read([job])
-    newest, nodes, now = found[job.id], _nodes(found), timezone.now()
+def job_out(job: Job, story: Story | None = None) -> JobOut:
+    """Give a row with ``created_by`` and ``stopped_by`` selected. Without its ``story`` that is read too."""
+    story = story or read_story(job)
+    newest, now = _newest(story), timezone.now()
+    nodes = _nodes({job.id: newest})
     runners = [runner for _, runner in newest.in_round]
     attempt = newest.attempt
-    last_event = (
-        Record.objects.filter(attempt=attempt.id).aggregate(last=Max("id"))["last"] if attempt else None
-    )
     summary = _summary(job, newest, nodes, now)
     is_over = JobState(job.state).is_terminal
     total = max((w.total for r in runners for w in r.workers if w.total is not None), default=None)
     left_s = None if is_over else time_left_s(summary.step, total, runners)
     return JobOut(
-        **summary.dict(),
+        **dict(summary),
         headline=HeadlineOut(sentence=job.state_reason, since=job.state_since),
         budget=budget_out(summary.restarts, newest.rounds, is_over),
-        goodput=goodput_out(job, now, summary.step, nodes.values()),
-        troubles=troubles_out(job, attempt, newest.members, newest.rounds, nodes, summary.step, now),
+        goodput=goodput_out(job, story.past, now, summary.step, nodes.values()),
+        troubles=troubles_out(
+            job, attempt, newest.members, newest.rounds, nodes, summary.step, story.ends, now
+        ),
         attempt_id=attempt.id if attempt else None,
-        spec=SpecIn(**mask(job.spec)),
+        spec=story.spec,
         store_host=attempt.store_host or None if attempt else None,
         store_endpoint=attempt.endpoint or None if attempt else None,
         total=total,
@@ -135,26 +136,23 @@ def job_out(job: Job) -> JobOut:
         ),
         resumed_step=min((r.resumed_step for r in runners if r.resumed_step is not None), default=None),
         members=[_member(member, runner, attempt, nodes, now) for member, runner in newest.members],
-        workers=_workers(newest),
+        workers=_workers(newest, story.kills),
         failure=newest_failure(
-            attempt, [pair[1] for pair in newest.members], [m.node for m, _ in newest.members]
+            story.failure, [pair[1] for pair in newest.members], [m.node for m, _ in newest.members]
         ),
-        past=[
-            SentenceOut(at=s.at, state=cast(StateWord, s.state), says=s.says)
-            for s in job.sentences.all()[1 : PAST + 1]
-        ],
-        stall=_stall(attempt),
+        past=list(story.sentences),
+        stall=story.stall,
         notes=job.notes,
         scaling=_scaling(job, newest, nodes, now),
         placing=PlacingOut(**{**job.placing, "priority": job.priority}),
-        relaunches=relaunches_out(job),
-        attempts=attempt_outs(job),
+        relaunches=relaunches_out(job, sum(one.is_infrastructure for one in story.attempts)),
+        attempts=list(story.attempts),
         stopped_by=job.stopped_by.username if job.stopped_by else None,
         stop_reason=job.stop_reason,
         stop_deadline=deadline_of(job, attempt),
         stop_forced=is_forced(job),
-        last_event=last_event or 0,
-        timeline_version=_timeline_version(newest),
+        last_event=_last_event(attempt),
+        timeline_version=job.story,
     )
 
 
@@ -236,9 +234,10 @@ def _restarts(job: Job, newest: _Newest) -> RestartsOut:
     )
 
 
-def _stall(attempt: Attempt | None) -> StallOut | None:
-    open_one = attempt.stalls.filter(ended_at=None).first() if attempt else None
-    return stall_out(open_one) if open_one else None
+def _last_event(attempt: Attempt | None) -> int:
+    if attempt is None:
+        return 0
+    return Record.objects.filter(attempt=attempt.id).aggregate(last=Max("id"))["last"] or 0
 
 
 def _metrics(runners: Sequence[RunnerState]) -> dict[str, float]:
@@ -280,8 +279,7 @@ def _member(
     )
 
 
-def _workers(newest: _Newest) -> list[WorkerOut]:
-    kills = _kills(newest.attempt)
+def _workers(newest: _Newest, kills: Mapping[Process, str]) -> list[WorkerOut]:
     workers = [
         _worker(worker, member.node, runner.round or 0, kills)
         for member, runner in newest.in_round
@@ -290,17 +288,7 @@ def _workers(newest: _Newest) -> list[WorkerOut]:
     return sorted(workers, key=lambda worker: worker.rank)
 
 
-def _kills(attempt: Attempt | None) -> dict[tuple[int, int], str]:
-    """Newest kill command aimed at each process, by pid and start time."""
-    if attempt is None:
-        return {}
-    asked = Command.objects.filter(kind="kill_worker", attempt=attempt.id).order_by("created_at")
-    return {(c.body["pid"], c.body["start_time"]): str(c.id) for c in asked}
-
-
-def _worker(
-    worker: WorkerState, node: str, round_number: int, kills: dict[tuple[int, int], str]
-) -> WorkerOut:
+def _worker(worker: WorkerState, node: str, round_number: int, kills: Mapping[Process, str]) -> WorkerOut:
     ref = worker.ref
     return WorkerOut(
         rank=ref.rank,
@@ -317,16 +305,3 @@ def _worker(
         progress_at=worker.progress_at,
         kill=kills.get((ref.pid, ref.start_time)),
     )
-
-
-def _timeline_version(newest: _Newest) -> int:
-    """Grows with every phase that a member enters, every round, checkpoint and kill."""
-    if newest.attempt is None:
-        return 0
-    spans = newest.attempt.spans.aggregate(last=Max("id"))["last"] or 0
-    kinds = ("checkpoint_saved", "resumed", "worker_exited", "workers_reached")
-    marks = Record.objects.filter(attempt=newest.attempt.id, kind__in=kinds)
-    ended = sum(runner.phase is Phase.ENDED for _, runner in newest.members)
-    kills = Command.objects.filter(kind__in=FAULT_KINDS, attempt=newest.attempt.id).count()
-    stalls = newest.attempt.stalls.count() + newest.attempt.stalls.exclude(ended_at=None).count()
-    return int(spans + marks.count() + ended + kills + stalls + len(newest.rounds))

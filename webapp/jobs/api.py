@@ -38,6 +38,7 @@ from .rank_lanes import rank_lanes_out
 from .scale import scale
 from .schemas import JobIn, JobOut, JobPage, ScaleIn, StopIn
 from .services import create_job, stop_job
+from .story import stories
 from .timeline import timeline_out
 from .timeline_schemas import CurveOut, RankLanesOut, TimelineOut, WaterfallOut
 from .waterfall_answer import waterfall_out
@@ -81,7 +82,8 @@ def list_jobs(
 def look_at(request: HttpRequest, id: int) -> JobOut:
     """All that is known of a job now."""
     with one_moment():
-        return job_out(_job(id))
+        job = _job(id)
+        return job_out(job, stories.of(job))
 
 
 @router.post("/jobs/{id}/stop", response={200: JobOut, **ERRORS})
@@ -115,7 +117,8 @@ def list_commands(
 @router.get("/jobs/{id}/timeline", response={200: TimelineOut, **ERRORS})
 def timeline(request: HttpRequest, id: int, attempt: int | None = None) -> TimelineOut:
     """A lane for each node: rounds, phases, and marks for what happened. All attempts, or one."""
-    return timeline_out(_job(id), attempt)
+    with one_moment():
+        return timeline_out(_job(id), attempt)
 
 
 @router.get("/jobs/{id}/timeline/ranks", response={200: RankLanesOut, **ERRORS})

@@ -43,7 +43,6 @@ from agents.wire.runner_events import (
 from webapp.database import is_trouble
 from webapp.fleet.models import Command
 from webapp.fleet.outbox import find_command
-from webapp.live.notify import job_changed
 
 from . import rows
 from .curves import CurveBook
@@ -55,6 +54,7 @@ from .locks import lock_jobs
 from .metric_fold import MetricsBook
 from .models import Attempt, Fault, Job, Member, Sentence
 from .moments import MomentsBook
+from .news import job_changed, trains_on
 from .relaunch import begin_anew, fail_if_spent
 from .repair import keep_at_strength
 from .samples import Samples
@@ -78,6 +78,8 @@ class _Open:
 
 
 _OF_TRAINING = (Progress, TorchMetrics, Activity, CheckpointBegun, CheckpointSaved, WorkersReached)
+_TOLD = (CheckpointSaved, WorkersReached)
+"""Those of them that the timeline tells."""
 
 
 @dataclass
@@ -88,6 +90,8 @@ class Batch:
     """Those whose standing may be another now."""
     _moved_on: set[int] = field(default_factory=set)
     """Those that train on: their pages hear of it."""
+    _told: set[int] = field(default_factory=set)
+    """Those of whose story there is more, although they stand where they stood."""
     _ended: list[Member] = field(default_factory=list)
     _open: dict[tuple[str, str], _Open | None] = field(default_factory=dict)
     _moments: MomentsBook = field(default_factory=MomentsBook)
@@ -101,12 +105,15 @@ class Batch:
             return
         before, found.runner = found.runner, fold(found.runner, event, event.node)
         if found.runner.out_of_order > before.out_of_order:
+            self._told.add(found.member.attempt.job_id)
             return
         # Most records by far are reports of progress, and no sentence about the job speaks of a step.
-        trains_on = (
+        is_training = (
             isinstance(event, _OF_TRAINING) and found.runner.reports_progress == before.reports_progress
         )
-        (self._moved_on if trains_on else self.jobs).add(found.member.attempt.job_id)
+        (self._moved_on if is_training else self.jobs).add(found.member.attempt.job_id)
+        if isinstance(event, _TOLD):
+            self._told.add(found.member.attempt.job_id)
         self._write_rows(found, event)
         self._moments.take(event)
         if found.runner.phase is not before.phase:
@@ -134,7 +141,7 @@ class Batch:
         """Where the job stands does not depend on it, and its page hears of it."""
         job_id = note_evidence(event) if isinstance(event, EvidenceKept) else note_hook(event)
         if job_id is not None:
-            self._moved_on.add(job_id)
+            self._told.add(job_id)
 
     def fault_begun(self, event: FaultBegun) -> None:
         command = find_command(event.command).first()
@@ -169,13 +176,18 @@ class Batch:
             rows.explain_newest(member)
         for job_id in sorted(self.jobs):
             restand_or_log(job_id)
-        for job_id in sorted(self._moved_on - self.jobs):
+        for job_id in sorted(self._told - self.jobs):
             _bump(job_id)
+        for job_id in sorted(self._moved_on - self._told - self.jobs):
+            trains_on(job_id)
 
     def _of_runner(self, attempt: str, node: str, incarnation: int) -> _Open | None:
-        """The member, while that runner is its node's newest. What an earlier one says changes nothing."""
+        """The member, while that runner is its node's newest. What an earlier one says is only told."""
         found = self._member(attempt, node)
-        if found is None or incarnation < found.member.incarnation:
+        if found is None:
+            return None
+        if incarnation < found.member.incarnation:
+            self._told.add(found.member.attempt.job_id)
             return None
         if incarnation > found.member.incarnation:
             found.begin(incarnation)
@@ -275,6 +287,8 @@ def restand_or_log(job_id: int, *, is_news: bool = True, samples: Samples | None
         if is_trouble(error):
             raise
         log.exception("standing not computed job=%s", job_id)
+        if is_news:
+            _bump(job_id)
 
 
 def restand(job_id: int, *, is_news: bool = True, samples: Samples | None = None) -> None:

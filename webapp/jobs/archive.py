@@ -8,9 +8,9 @@ from django.utils import timezone
 
 from agents.wire.lifecycle import JobState
 from webapp.errors import Problem
-from webapp.live.notify import job_changed
 
 from .models import Job
+from .news import job_changed
 
 ENDED = [state.value for state in JobState if state.is_terminal]
 

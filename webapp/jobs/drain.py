@@ -17,13 +17,14 @@ from webapp.database import take_turns
 from webapp.events.asked import note_asked, take_turn_of_events
 from webapp.fleet.drained import say_drained_by
 from webapp.fleet.models import Command, Node
-from webapp.live.notify import job_changed, nodes_changed
+from webapp.live.notify import nodes_changed
 
 from .apply import restand
 from .drain_forecast import look_ahead
 from .forecast import Forecast
 from .locks import lock_jobs
 from .models import Member, Wanted
+from .news import job_changed
 from .relaunch import begin_without
 from .rooms import read_rooms
 

@@ -12,18 +12,17 @@ from .words import ended
 
 
 def newest_failure(
-    attempt: Attempt | None, runners: Sequence[RunnerState], nodes: Sequence[str]
+    of_worker: FailureOut | None, runners: Sequence[RunnerState], nodes: Sequence[str]
 ) -> FailureOut | None:
-    """The first cause in the newest round that had one; else why a runner could not start or go on."""
-    if attempt is None:
-        return None
-    worker = _first_cause(attempt)
-    return _of_worker(worker) if worker else _of_runner(runners, nodes)
+    """That of a worker, where there was one; else why a runner could not start or go on."""
+    return of_worker or _of_runner(runners, nodes)
 
 
-def _first_cause(attempt: Attempt) -> Worker | None:
+def failure_of_worker(attempt: Attempt) -> FailureOut | None:
+    """The first cause in the newest round that had one."""
     failed = attempt.workers.filter(role="cause").order_by("-round", "ended_at", "rank")
-    return failed.first()
+    worker = failed.first()
+    return None if worker is None else _of_worker(worker)
 
 
 def _of_worker(worker: Worker) -> FailureOut:

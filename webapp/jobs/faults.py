@@ -20,13 +20,13 @@ from agents.wire.commands import (
 from webapp.accounts.models import Account
 from webapp.fleet.models import Command
 from webapp.fleet.outbox import OPEN, write_command
-from webapp.live.notify import job_changed
 
 from .fault_aims import LASTING, Targets, find_targets
 from .fault_facts import aim_of, situation_of, warnings_of
 from .fault_forecast import forecast_fault
 from .fault_schemas import FaultForecast, FaultIn, FaultKind, FaultPreview
 from .models import Fault, Job, Worker
+from .news import job_changed
 from .words import are, count, listed
 
 DEADLINE_S = 10.0

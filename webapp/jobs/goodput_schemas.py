@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ninja import Schema
+from webapp.schemas import Answer
 
 TimePart = Literal[
     "queue", "start", "rendezvous", "checkpoint", "training", "redone", "stalled", "down", "unknown"
 ]
 
 
-class GoodputPart(Schema):
+class GoodputPart(Answer):
     """A kind of thing that wall time went to."""
 
     kind: TimePart
@@ -23,7 +23,7 @@ class GoodputPart(Schema):
     """The same time, for as many workers as the job had or last had then."""
 
 
-class GoodputOut(Schema):
+class GoodputOut(Answer):
     """Where the wall time of all attempts went. The parts add up to ``wall_s``."""
 
     wall_s: float

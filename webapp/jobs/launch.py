@@ -21,12 +21,12 @@ from agents.wire.spec import JobSpec, StartMessage, parse_nnodes
 from webapp.accounts.models import Account
 from webapp.fleet.models import Command, Node, NodeState
 from webapp.fleet.outbox import OPEN, write_command
-from webapp.live.notify import job_changed
 from webapp.uploads.asked import source_for
 
 from .folded import runner_of, state_to_dict
 from .meeting import endpoint_of, given_endpoint, is_hosted, local_address, wanted_endpoint
 from .models import Attempt, Job, Member, Wanted
+from .news import job_changed
 from .placement import Need
 from .specs import spec_of, wish_of
 from .wishes import Wish

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from ninja import Schema
+from webapp.schemas import Answer
 
 StreamWord = Literal["stdout", "stderr"]
 
 
-class LogLineOut(Schema):
+class LogLineOut(Answer):
     key: str
     """Its place: as ``after`` it gives the lines from this one on, as ``before`` those that precede it."""
     node: str
@@ -24,7 +24,7 @@ class LogLineOut(Schema):
     """And the earliest is so much before. None: that is not known."""
 
 
-class UnreadNode(Schema):
+class UnreadNode(Answer):
     """A node whose lines are missing in a page, or come from the log store."""
 
     node: str
@@ -33,7 +33,7 @@ class UnreadNode(Schema):
     """What of its lines the log store has given instead. None: there is nothing of it."""
 
 
-class LogPage(Schema):
+class LogPage(Answer):
     items: list[LogLineOut]
     next: str | None
     """Give it as ``after`` for the lines that follow."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from ninja import Schema
+from webapp.schemas import Answer
 
 from .timeline_schemas import CauseKind, CauseWord
 
@@ -13,12 +13,12 @@ MetricGroup = Literal["job", "torch"]
 """job: what the script or its log said. torch: what torch's elastic agent told of itself."""
 
 
-class MetricNameOut(Schema):
+class MetricNameOut(Answer):
     name: str
     group: MetricGroup
 
 
-class MetricRunOut(Schema):
+class MetricRunOut(Answer):
     """One round's part of a series; all lists are equally long, and in order of time."""
 
     attempt: int
@@ -36,13 +36,13 @@ class MetricRunOut(Schema):
     max_rank: list[int | None]
 
 
-class SeriesOut(Schema):
+class SeriesOut(Answer):
     name: str
     group: MetricGroup
     runs: list[MetricRunOut]
 
 
-class MetricRoundOut(Schema):
+class MetricRoundOut(Answer):
     """When a round began, for a mark in a chart."""
 
     attempt: int
@@ -57,7 +57,7 @@ class MetricRoundOut(Schema):
     planned: bool
 
 
-class MetricsOut(Schema):
+class MetricsOut(Answer):
     names: list[MetricNameOut]
     """All that the job has, in the order in which they were first reported."""
     not_kept: list[str]

@@ -22,6 +22,8 @@ class Job(models.Model):
     state_since = models.DateTimeField()
     version = models.PositiveBigIntegerField(default=1)
     """Grows with every change that a page could show."""
+    story = models.PositiveBigIntegerField(default=1)
+    """Grows with all of these but that it trains on. See ``story.py``."""
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="jobs")
     created_at = models.DateTimeField()
     stopped_by = models.ForeignKey(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from django.db.models import Count
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
 from agents.wire.lifecycle import JobState
 from agents.wire.spec import JobSpec
 
-from .models import Attempt, Job
+from .models import Attempt, Job, Member
 from .schemas import AttemptOut, RelaunchesOut
 
 
@@ -20,18 +21,21 @@ def count_used(job: Job) -> int:
     return job.attempts.filter(is_infrastructure=True).count()
 
 
-def relaunches_out(job: Job) -> RelaunchesOut:
+def relaunches_out(job: Job, used: int) -> RelaunchesOut:
     is_due = job.state == JobState.QUEUED.value
-    return RelaunchesOut(used=count_used(job), max=limit_of(job), next_at=job.not_before if is_due else None)
+    return RelaunchesOut(used=used, max=limit_of(job), next_at=job.not_before if is_due else None)
 
 
-def attempt_outs(job: Job) -> list[AttemptOut]:
-    """The newest first."""
-    found = job.attempts.annotate(formed=Count("rounds")).prefetch_related("members")
-    return [_attempt(attempt, attempt.formed, job) for attempt in found.order_by("-number")]
+def attempt_outs(job: Job, attempts: Sequence[Attempt], rounds: Mapping[str, int]) -> list[AttemptOut]:
+    """The newest first. ``attempts`` in order; ``rounds``: how many each of them had."""
+    nodes: dict[str, list[str]] = defaultdict(list)
+    members = Member.objects.filter(attempt__job=job).order_by("node")
+    for attempt, node in members.values_list("attempt", "node"):
+        nodes[attempt].append(node)
+    return [_attempt(one, nodes[one.id], rounds.get(one.id, 0), job) for one in reversed(attempts)]
 
 
-def _attempt(attempt: Attempt, rounds: int, job: Job) -> AttemptOut:
+def _attempt(attempt: Attempt, nodes: list[str], rounds: int, job: Job) -> AttemptOut:
     return AttemptOut(
         id=attempt.id,
         number=attempt.number,
@@ -39,7 +43,7 @@ def _attempt(attempt: Attempt, rounds: int, job: Job) -> AttemptOut:
         ended_at=attempt.ended_at,
         why=_why(attempt, job),
         is_infrastructure=attempt.is_infrastructure,
-        nodes=sorted(member.node for member in attempt.members.all()),
+        nodes=nodes,
         rounds=rounds,
     )
 

@@ -9,11 +9,11 @@ from django.db.models import F
 
 from agents.wire.lifecycle import JobState
 from webapp.database import take_turns
-from webapp.live.notify import job_changed
 
 from .in_line import look
 from .launch import begin_attempt, say_why_queued
 from .models import Job, Wanted
+from .news import job_changed
 from .placement import Placed
 from .queue import Plan, say_turn
 

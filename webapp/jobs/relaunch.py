@@ -13,11 +13,11 @@ from django.utils import timezone
 
 from agents.wire.lifecycle import JobState
 from webapp.fleet.models import Node, NodeState
-from webapp.live.notify import job_changed
 
 from .facts import current_attempt
 from .launch import stop_others
 from .models import Attempt, Job, Member, Sentence
+from .news import job_changed
 from .past_attempts import count_used, limit_of
 from .situation import (
     JobFacts,

@@ -9,11 +9,11 @@ from agents.wire.lifecycle import JobState
 from webapp.accounts.models import Account
 from webapp.errors import Problem, refuse_field
 from webapp.events.asked import note_asked, take_turn_of_events
-from webapp.live.notify import job_changed
 
 from .apply import restand
 from .locks import lock_jobs
 from .models import Job, Wanted
+from .news import job_changed
 from .words import count
 
 

@@ -11,6 +11,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from agents.wire.spec import JobSpec
 from agents.wire.torchrun import REFUSED, SIGNALS
+from webapp.schemas import Answer
 
 from .goodput_schemas import GoodputOut
 from .label_schemas import LabelsIn
@@ -145,7 +146,7 @@ class ScaleIn(Schema):
     reason: str = ""
 
 
-class NodesOut(Schema):
+class NodesOut(Answer):
     min: int
     max: int
     wanted: int
@@ -156,7 +157,7 @@ class NodesOut(Schema):
     """Of those, how many are heard and have a live runner."""
 
 
-class ScalingOut(Schema):
+class ScalingOut(Answer):
     """Beside ``nodes``: those who stand by, and whether the number can be changed."""
 
     spares: int
@@ -169,7 +170,7 @@ class ScalingOut(Schema):
     """Why the number of nodes cannot be changed now, as a sentence. Empty: it can be."""
 
 
-class RelaunchesOut(Schema):
+class RelaunchesOut(Answer):
     """New attempts after one that ended for no fault of the job's."""
 
     used: int
@@ -178,7 +179,7 @@ class RelaunchesOut(Schema):
     """When the next attempt begins at the earliest. None: none is due."""
 
 
-class AttemptOut(Schema):
+class AttemptOut(Answer):
     id: str
     number: int
     began_at: datetime
@@ -192,13 +193,13 @@ class AttemptOut(Schema):
     """How many rounds it had."""
 
 
-class NodeBudget(Schema):
+class NodeBudget(Answer):
     charged: int
     remaining: int
     torch_counter: int
 
 
-class RestartsOut(Schema):
+class RestartsOut(Answer):
     failure: int
     membership: int
     max_restarts: int
@@ -206,14 +207,14 @@ class RestartsOut(Schema):
     by_node: dict[str, NodeBudget]
 
 
-class HeadlineOut(Schema):
+class HeadlineOut(Answer):
     """What goes on, in one sentence, and since when that is so."""
 
     sentence: str
     since: datetime
 
 
-class BudgetCause(Schema):
+class BudgetCause(Answer):
     """What a failure restart was spent on."""
 
     round: int
@@ -224,7 +225,7 @@ class BudgetCause(Schema):
     sentence: str
 
 
-class BudgetOut(Schema):
+class BudgetOut(Answer):
     """Beside ``restarts``: what the newest attempt may still spend, and what it spent."""
 
     sentence: str
@@ -236,7 +237,7 @@ class BudgetOut(Schema):
     """Why torch's own counters of this attempt are others. Empty: they are not."""
 
 
-class WorkerOut(Schema):
+class WorkerOut(Answer):
     rank: int
     local_rank: int
     node: str
@@ -253,7 +254,7 @@ class WorkerOut(Schema):
     """Id of the newest kill command aimed at this very process, if any."""
 
 
-class MemberOut(Schema):
+class MemberOut(Answer):
     node: str
     phase: str
     since: datetime | None
@@ -282,7 +283,7 @@ class MemberOut(Schema):
     """When nothing of it was left on the node."""
 
 
-class FailureOut(Schema):
+class FailureOut(Answer):
     """Why a job or a round failed, at the place where a person looks first."""
 
     rank: int | None
@@ -296,13 +297,13 @@ class FailureOut(Schema):
     traceback: str
 
 
-class Sentence(Schema):
+class Sentence(Answer):
     at: datetime
     state: StateWord
     says: str
 
 
-class JobSummary(Schema):
+class JobSummary(Answer):
     """A row of the list."""
 
     id: int
@@ -326,7 +327,7 @@ class JobSummary(Schema):
     version: int
 
 
-class TimeLimitOut(Schema):
+class TimeLimitOut(Answer):
     """How long the job may still run. Waiting in the queue does not count."""
 
     limit_s: float
@@ -385,6 +386,6 @@ class JobOut(JobSummary):
     """Changes when the timeline does."""
 
 
-class JobPage(Schema):
+class JobPage(Answer):
     items: list[JobSummary]
     next: str | None

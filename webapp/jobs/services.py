@@ -16,7 +16,6 @@ from agents.wire.spec import LISTS, JobSpec, SpecError, check_spec, parse_nnodes
 from webapp.accounts.models import Account
 from webapp.errors import Problem, refuse_field
 from webapp.fleet.models import Node
-from webapp.live.notify import job_changed
 from webapp.uploads.asked import require_code
 
 from .again import fill_masked
@@ -25,6 +24,7 @@ from .launch import stop_others
 from .locks import lock_jobs
 from .meeting import say_taken, wanted_endpoint
 from .models import Attempt, Job, Wanted
+from .news import job_changed
 from .placeable import require_placeable
 from .placement import can_host
 from .placing_schemas import PlacingIn

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from ninja import Schema
+from webapp.schemas import Answer
 
 
-class StallOut(Schema):
+class StallOut(Answer):
     """A time in which workers ran and came no further."""
 
     attempt: int
@@ -28,19 +28,19 @@ class StallOut(Schema):
     """All of it in one sentence."""
 
 
-class FrameOut(Schema):
+class FrameOut(Answer):
     name: str
     file: str
     line: int
 
 
-class ThreadOut(Schema):
+class ThreadOut(Answer):
     name: str
     frames: list[FrameOut]
     """The innermost first."""
 
 
-class RankStandsOut(Schema):
+class RankStandsOut(Answer):
     """How one rank stands, and how its stack was read."""
 
     rank: int
@@ -55,7 +55,7 @@ class RankStandsOut(Schema):
     """Why there is no stack, in words."""
 
 
-class StackGroupOut(Schema):
+class StackGroupOut(Answer):
     """Ranks that stand at the same place."""
 
     ranks: list[int]
@@ -69,7 +69,7 @@ class StackGroupOut(Schema):
     """Of the lowest of them, the main thread first."""
 
 
-class StacksOut(Schema):
+class StacksOut(Answer):
     """Where the workers of one round stand in their code."""
 
     at: datetime
@@ -82,14 +82,14 @@ class StacksOut(Schema):
     """Why nodes told nothing, a sentence each."""
 
 
-class StallPage(Schema):
+class StallPage(Answer):
     items: list[StallOut]
     """The newest first."""
     groups: list[StackGroupOut]
     """How the ranks stood when the newest of them was noticed."""
 
 
-class WorkerUsageOut(Schema):
+class WorkerUsageOut(Answer):
     """What one worker uses, and how long ago it last came forward."""
 
     rank: int
@@ -109,7 +109,7 @@ class WorkerUsageOut(Schema):
     """Of the sample."""
 
 
-class UsageOut(Schema):
+class UsageOut(Answer):
     """Of the workers of the newest round. A worker of which nothing is known is not in it."""
 
     round: int | None

@@ -27,7 +27,9 @@ from webapp.redis import get_redis
 
 from .facts import current_attempt
 from .kept_stacks import groups_of, keep
+from .locks import lock_jobs
 from .models import Attempt, Job, Stall
+from .news import job_changed
 from .samples import Samples
 from .situation import JobFacts, StallFacts
 from .specs import spec_of
@@ -83,7 +85,12 @@ def stall_facts(stall: Stall | None) -> StallFacts | None:
 
 def end_left_behind() -> None:
     """Those of attempts that are over: nobody looks at them any more."""
-    Stall.objects.filter(ended_at=None).exclude(attempt__ended_at=None).update(ended_at=timezone.now())
+    left = Stall.objects.filter(ended_at=None).exclude(attempt__ended_at=None)
+    for pk, job_id in left.values_list("pk", "job"):
+        with transaction.atomic():
+            lock_jobs([job_id])
+            Stall.objects.filter(pk=pk, ended_at=None).update(ended_at=timezone.now())
+            job_changed(job_id)
 
 
 # -- beginning and end ---------------------------------------------------------------------
@@ -97,7 +104,12 @@ def _over(facts: JobFacts, stall: Stall | None, at: datetime) -> JobFacts:
 
 def _end(stall: Stall, at: datetime) -> None:
     stall.ended_at = max(at, stall.began_at)
-    stall.save(update_fields=["ended_at"])
+    _save(stall, "ended_at")
+
+
+def _save(stall: Stall, *fields: str) -> None:
+    stall.save(update_fields=fields)
+    job_changed(stall.job_id)
 
 
 def _went_on_at(views: list[WorkerView], now: datetime) -> datetime:
@@ -114,7 +126,7 @@ def _note(
         return _begin(look, job, attempt, facts, now)
     if stall.rank is None and look.rank is not None:
         stall.rank, stall.node, stall.why = look.rank, look.node, look.why
-        stall.save(update_fields=["rank", "node", "why"])
+        _save(stall, "rank", "node", "why")
     return stall
 
 
@@ -125,6 +137,7 @@ def _begin(look: Stalled, job: Job, attempt: Attempt, facts: JobFacts, now: date
         for member in facts.in_newest
     }
     transaction.on_commit(lambda: _send(requests))
+    job_changed(job.pk)
     return Stall.objects.create(
         job=job,
         attempt=attempt,
@@ -196,7 +209,7 @@ def _act(stall: Stall, job: Job, facts: JobFacts, now: datetime) -> None:
         acted = _kill(stall, job, facts)
     if acted != stall.acted:
         stall.acted = acted
-        stall.save(update_fields=["acted", "command"])
+        _save(stall, "acted", "command")
 
 
 def _kill(stall: Stall, job: Job, facts: JobFacts) -> str:

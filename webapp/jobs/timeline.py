@@ -16,6 +16,7 @@ from webapp.events.sentences import says
 from .causes import Causes
 from .fault_marks import fault_marks
 from .models import Attempt, Job, PhaseSpan, Round, Worker
+from .shelf import Shelf
 from .stall_marks import stall_marks
 from .timeline_schemas import CauseWord, LaneOut, MarkOut, MarkWord, PhaseWord, RoundOut, SpanOut, TimelineOut
 from .waterfall import phases, read_moments, recovery_s, typical, unaccounted_s
@@ -24,11 +25,19 @@ from .words import ended
 CHECKPOINTS = 500
 """Newest checkpoint marks that one answer holds."""
 
+MOST_HELD = 50
+"""Jobs whose timeline a process holds: many look at the same one, and ask again with each news of it."""
+
 Attempts = QuerySet[Attempt]
 
 
 def timeline_out(job: Job, attempt: int | None = None) -> TimelineOut:
-    """All attempts, or the one with that number."""
+    """All attempts, or the one with that number. Call within ``one_moment``."""
+    told = _whole.of(job) if attempt is None else _read(job, attempt)
+    return told.model_copy(update={"now": timezone.now()})
+
+
+def _read(job: Job, attempt: int | None = None) -> TimelineOut:
     attempts = job.attempts.all() if attempt is None else job.attempts.filter(number=attempt)
     rounds = list(Round.objects.filter(attempt__in=attempts).select_related("attempt").order_by("formed_at"))
     causes = Causes(rounds)
@@ -148,3 +157,6 @@ def _end(job: Job) -> list[MarkOut]:
     if job.ended_at is None or not JobState(job.state).is_terminal:
         return []
     return [MarkOut(kind="ended", at=job.ended_at, node=None, rank=None, round=None, says=job.state_reason)]
+
+
+_whole = Shelf(_read, MOST_HELD)

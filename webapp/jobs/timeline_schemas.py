@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from ninja import Schema
+from webapp.schemas import Answer
 
 from .schemas import WorkerStateWord
 
@@ -58,19 +58,19 @@ MarkWord = Literal["failure", "stall", "kill", "fault", "checkpoint", "join", "l
 PhaseWord = Literal["launching", "idle", "rendezvous", "formed", "starting", "up", "restarting", "finishing"]
 
 
-class SpanOut(Schema):
+class SpanOut(Answer):
     phase: PhaseWord
     round: int | None
     began_at: datetime
     ended_at: datetime | None
 
 
-class LaneOut(Schema):
+class LaneOut(Answer):
     node: str
     spans: list[SpanOut]
 
 
-class MarkOut(Schema):
+class MarkOut(Answer):
     kind: MarkWord
     at: datetime
     node: str | None
@@ -80,7 +80,7 @@ class MarkOut(Schema):
     by: str = ""
 
 
-class CauseOut(Schema):
+class CauseOut(Answer):
     """What a round began for: what ended the one before it."""
 
     kind: CauseKind
@@ -94,7 +94,7 @@ class CauseOut(Schema):
     """Somebody asked for it: a kill by hand, a change of the number of nodes, a drain."""
 
 
-class ConsequenceOut(Schema):
+class ConsequenceOut(Answer):
     """Another rank that ended with the round."""
 
     rank: int
@@ -102,7 +102,7 @@ class ConsequenceOut(Schema):
     kind: ConsequenceKind
 
 
-class PhaseOut(Schema):
+class PhaseOut(Answer):
     """A phase of a recovery, between two recorded moments; times are by the hub's clock."""
 
     name: RecoveryPhase
@@ -115,7 +115,7 @@ class PhaseOut(Schema):
     """None: it is a matter of the node, not of one of its ranks."""
 
 
-class RoundOut(Schema):
+class RoundOut(Answer):
     attempt: int
     number: int
     world_size: int
@@ -141,7 +141,7 @@ class RoundOut(Schema):
     formed_at: datetime
 
 
-class WaterfallRow(Schema):
+class WaterfallRow(Answer):
     """One node's way into a round, or one rank's."""
 
     node: str
@@ -150,7 +150,7 @@ class WaterfallRow(Schema):
     phases: list[PhaseOut]
 
 
-class ClockOut(Schema):
+class ClockOut(Answer):
     node: str
     offset_s: float | None
     """How far the node's clock was ahead of the hub's. None: not measured."""
@@ -160,7 +160,7 @@ class ClockOut(Schema):
     """What its moments are told less: the offset, or 0 where that is no greater than its error."""
 
 
-class WaterfallOut(Schema):
+class WaterfallOut(Answer):
     """How each node and each rank came into one round."""
 
     attempt: int
@@ -169,7 +169,7 @@ class WaterfallOut(Schema):
     clocks: list[ClockOut]
 
 
-class WorkerSpanOut(Schema):
+class WorkerSpanOut(Answer):
     """One worker's life, from its start to its end."""
 
     attempt: int
@@ -180,7 +180,7 @@ class WorkerSpanOut(Schema):
     """How it ended; ``running`` while it has not."""
 
 
-class RankLaneOut(Schema):
+class RankLaneOut(Answer):
     """The workers that were one rank on one node, in order of time."""
 
     node: str
@@ -188,11 +188,11 @@ class RankLaneOut(Schema):
     spans: list[WorkerSpanOut]
 
 
-class RankLanesOut(Schema):
+class RankLanesOut(Answer):
     items: list[RankLaneOut]
 
 
-class CurvePoint(Schema):
+class CurvePoint(Answer):
     """What rank 0 had reported by then."""
 
     at: datetime
@@ -201,7 +201,7 @@ class CurvePoint(Schema):
     metrics: dict[str, float]
 
 
-class CurveOut(Schema):
+class CurveOut(Answer):
     """Points in order of time."""
 
     every_s: float
@@ -209,7 +209,7 @@ class CurveOut(Schema):
     items: list[CurvePoint]
 
 
-class TimelineOut(Schema):
+class TimelineOut(Answer):
     """All attempts, or one. Lanes hold no more than what was reported."""
 
     began_at: datetime

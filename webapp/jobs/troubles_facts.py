@@ -1,4 +1,4 @@
-"""Reads what the troubles of a job are told from, and gives them as the API does. One query."""
+"""Puts together what the troubles of a job are told from, and gives them as the API does."""
 
 from __future__ import annotations
 
@@ -29,12 +29,13 @@ def troubles_out(
     rounds: Sequence[Round],
     nodes: Mapping[str, Node],
     step: int | None,
+    ends: Sequence[WorkerEnd],
     now: datetime,
 ) -> list[TroubleOut]:
     """Of the newest attempt, whose members and rounds are given. ``step``: how far its newest round is."""
     if attempt is None or job.state in (JobState.SUCCEEDED, JobState.STOPPED):
         return []
-    facts = _facts(job, attempt, members, rounds, nodes, step, now)
+    facts = _facts(job, members, rounds, nodes, step, ends, now)
     told = _all_troubles(facts)
     return [
         TroubleOut(kind=t.kind, sentence=t.sentence, source=t.source, what_to_do=t.what_to_do) for t in told
@@ -50,11 +51,11 @@ def _all_troubles(facts: TroubleFacts) -> list[Trouble]:
 
 def _facts(
     job: Job,
-    attempt: Attempt,
     members: Members,
     rounds: Sequence[Round],
     nodes: Mapping[str, Node],
     step: int | None,
+    ends: Sequence[WorkerEnd],
     now: datetime,
 ) -> TroubleFacts:
     spec = spec_of(job)
@@ -72,7 +73,7 @@ def _facts(
         rounds=tuple(_round(row, step if row is rounds[-1] else None) for row in rounds[-2:]),
         step=step,
         checkpoint_step=max(saved, default=None),
-        ends=_ends(attempt, rounds),
+        ends=tuple(ends),
     )
 
 
@@ -104,7 +105,7 @@ def _round(row: Round, step: int | None) -> RoundSeen:
     )
 
 
-def _ends(attempt: Attempt, rounds: Sequence[Round]) -> tuple[WorkerEnd, ...]:
+def worker_ends(attempt: Attempt, rounds: Sequence[Round]) -> tuple[WorkerEnd, ...]:
     """Of the newest round, or of the one before, which the newest began for."""
     if not rounds:
         return ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ninja import Schema
+from webapp.schemas import Answer
 
 TroubleKind = Literal[
     "nodes_short",
@@ -18,7 +18,7 @@ TroubleKind = Literal[
 ]
 
 
-class TroubleOut(Schema):
+class TroubleOut(Answer):
     """A trouble whose answer is known."""
 
     kind: TroubleKind

@@ -6,12 +6,13 @@ import json
 from typing import Any
 
 from channels.db import database_sync_to_async
-from ninja import Schema
 from ninja.responses import NinjaJSONEncoder
+from pydantic import BaseModel
 
 from webapp.jobs.answers import job_out, job_summaries
 from webapp.jobs.models import Job
 from webapp.jobs.nodes_api import node_page
+from webapp.jobs.story import stories
 from webapp.moment import one_moment
 from webapp.pages import LIMIT
 
@@ -51,7 +52,7 @@ def _job(job_id: int) -> tuple[int, Json]:
     job = Job.objects.select_related("created_by", "stopped_by").filter(pk=job_id).first()
     if job is None:
         raise UnknownTopic(f"There is no job {job_id}.")
-    return job.version, _plain(job_out(job))
+    return job.version, _plain(job_out(job, stories.of(job)))
 
 
 def _jobs() -> Json:
@@ -61,7 +62,7 @@ def _jobs() -> Json:
     return {"items": items, "next": str(found[LIMIT - 1].id) if len(found) > LIMIT else None}
 
 
-def _plain(answer: Schema) -> Json:
+def _plain(answer: BaseModel) -> Json:
     """The same JSON as the API's, whose encoder gives times in milliseconds."""
     plain: Json = json.loads(json.dumps(answer.model_dump(by_alias=True), cls=NinjaJSONEncoder))
     return plain
