@@ -17,17 +17,21 @@ from django.utils import timezone
 from webapp.accounts.socket import account_now
 from webapp.page import read_build
 
-from .frames import Topic
 from .pulse import read_pulse
-from .topics import UnknownTopic, group_of, read_topic
+from .subscription import Subscription
+from .topics import UnknownTopic, group_of
 
 log = logging.getLogger("regroup.live")
 
 NOT_LOGGED_IN = 4401
 TRY_LATER = 1013
 PULSE_S = 2.0
-GATHER_S = 0.2
-"""At least so long between two frames of one topic."""
+FRESH_S = 1.0
+"""With a pulse it is enough to see what anybody has read within that time."""
+GATHER_S, MOST_S = 0.2, 2.0
+"""At least and at most so long between two frames of one topic."""
+TIMES = 4
+"""So many times as long as it takes to read a topic, it is left alone: huge ones are read less often."""
 
 Json = dict[str, Any]
 
@@ -39,7 +43,7 @@ class LiveConsumer(AsyncJsonWebsocketConsumer):
         await self.accept()
         if not await self._is_still_known():
             return
-        self.topics: dict[str, Topic] = {}
+        self.topics: dict[str, Subscription] = {}
         self.joined: set[str] = set()
         self.wake = asyncio.Event()
         self.tasks = [asyncio.create_task(self._pulses()), asyncio.create_task(self._frames())]
@@ -99,7 +103,7 @@ class LiveConsumer(AsyncJsonWebsocketConsumer):
         except UnknownTopic as error:
             await self._refuse(name, str(error))
             return
-        topic = self.topics.setdefault(name, Topic(name))
+        topic = self.topics.get(name) or self.topics.setdefault(name, Subscription(name))
         topic.start_over()
         await self._join(group)
         self._mark(topic)
@@ -123,11 +127,11 @@ class LiveConsumer(AsyncJsonWebsocketConsumer):
     async def changed(self, hint: Json) -> None:
         """A hint from the channel layer."""
         for topic in self.topics.values():
-            if group_of(topic.name) == hint["group"]:
+            if group_of(topic.topic) == hint["group"]:
                 self._mark(topic)
 
-    def _mark(self, topic: Topic) -> None:
-        topic.dirty = True
+    def _mark(self, topic: Subscription, age_s: float = 0.0) -> None:
+        topic.mark(age_s)
         self.wake.set()
 
     # -- what is sent --
@@ -137,25 +141,28 @@ class LiveConsumer(AsyncJsonWebsocketConsumer):
         while True:
             await self.wake.wait()
             self.wake.clear()
+            took_s = 0.0
             for topic in [topic for topic in self.topics.values() if topic.dirty]:
                 topic.dirty = False
-                await self._send_frame(topic)
-            await asyncio.sleep(GATHER_S)
+                took_s = max(took_s, await self._send_frame(topic))
+            await asyncio.sleep(min(MOST_S, max(GATHER_S, TIMES * took_s)))
 
-    async def _send_frame(self, topic: Topic) -> None:
+    async def _send_frame(self, topic: Subscription) -> float:
+        """Gives how long it takes to read that topic."""
         try:
-            version, data = await read_topic(topic.name)
+            reading = await topic.readings.after(topic.since)
         except UnknownTopic as error:
-            self.topics.pop(topic.name, None)
-            await self._refuse(topic.name, str(error))
-            return
+            self.topics.pop(topic.topic, None)
+            await self._refuse(topic.topic, str(error))
+            return 0.0
         except DatabaseError as error:
-            log.warning("topic not read topic=%s error=%s", topic.name, error)
+            log.warning("topic not read topic=%s error=%s", topic.topic, error)
             topic.dirty = True  # the next pulse wakes the sender
-            return
-        frame = topic.frame(version, data)
-        if frame is not None:
-            await self._say(frame)
+            return 0.0
+        text = topic.next_frame(reading)
+        if text is not None:
+            await self.send(text_data=text)
+        return reading.took_s
 
     async def _pulses(self) -> None:
         while True:
@@ -175,12 +182,12 @@ class LiveConsumer(AsyncJsonWebsocketConsumer):
             await self._look_again(pulse.redis)
 
     async def _look_again(self, redis: bool) -> None:
-        """Rows are looked at with each pulse too: a lost hint costs two seconds and nothing else."""
+        """Rows are looked at with each pulse too: a lost hint costs three seconds and nothing else."""
         for topic in list(self.topics.values()):
-            group = group_of(topic.name)
+            group = group_of(topic.topic)
             if redis and group not in self.joined:
                 await self._join(group)
-            self._mark(topic)
+            self._mark(topic, FRESH_S)
 
     async def _refuse(self, topic: str, what: str) -> None:
         await self._say({"type": "refused", "topic": topic, "what": what, "reason": "unknown_topic"})

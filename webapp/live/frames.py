@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
 from typing import Any
 
 Json = dict[str, Any]
@@ -18,33 +18,15 @@ GROWING = frozenset({"goodput"})
 """Fields that grow with time; they come with whatever else changes, and are no change themselves."""
 
 
-@dataclass
-class Topic:
-    """One subscription of one connection: what was sent last, and how many frames there were."""
-
-    name: str
-    n: int = 0
-    last: Json | None = None
-    dirty: bool = field(default=False)
-
-    def frame(self, version: int | None, data: Json) -> Json | None:
-        """The next frame; None when nothing differs."""
-        before, self.last = self.last, data
-        if before is None:
-            self.n = 1
-            return _numbered({"type": "snapshot", "topic": self.name, "data": data}, self.n, version)
-        change = _list_change(self.name, before, data) if self.name in KEYS else _job_change(before, data)
-        if change is None:
-            return None
-        self.n += 1
-        return _numbered({"type": "change", "topic": self.name, **change}, self.n, version)
-
-    def start_over(self) -> None:
-        self.last, self.n = None, 0
+def change_of(topic: str, before: Json, after: Json) -> Json | None:
+    """None when nothing differs."""
+    return _list_change(topic, before, after) if topic in KEYS else _job_change(before, after)
 
 
-def _numbered(frame: Json, n: int, version: int | None) -> Json:
-    return frame | {"n": n} | ({} if version is None else {"version": version})
+def frame_text(kind: str, topic: str, n: int, version: int | None, body: str) -> str:
+    """``body``: the rest of the frame as JSON, an object that is not empty. Many sockets send the same."""
+    head: Json = {"type": kind, "topic": topic, "n": n} | ({} if version is None else {"version": version})
+    return f"{json.dumps(head)[:-1]}, {body[1:]}"
 
 
 def _job_change(before: Json, after: Json) -> Json | None:
