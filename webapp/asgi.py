@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import warnings
 
+import django
 from channels.routing import ProtocolTypeRouter, URLRouter
-from django.core.asgi import get_asgi_application
 from django.urls import path
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
@@ -14,12 +14,13 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
 os.environ.setdefault("REGROUP_DATABASE_WAIT_S", "5")
 # WhiteNoise answers with plain files, which Django reads as a whole; they are small enough for that.
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
-http = get_asgi_application()
+django.setup(set_prefix=False)
 
 # These need the apps that the line above has loaded.
 from webapp.accounts.socket import SocketAuth  # noqa: E402
+from webapp.handler import OneThreadHandler  # noqa: E402
 from webapp.live.consumer import LiveConsumer  # noqa: E402
 
 # Django's path() is typed for views; Channels gives it ASGI apps.
 sockets = URLRouter([path("ws/live", LiveConsumer.as_asgi())])  # type: ignore[arg-type,list-item]
-application = ProtocolTypeRouter({"http": http, "websocket": SocketAuth(sockets)})
+application = ProtocolTypeRouter({"http": OneThreadHandler(), "websocket": SocketAuth(sockets)})
