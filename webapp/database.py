@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any, cast
 from zlib import crc32
 
 from django.db import (
@@ -15,6 +16,7 @@ from django.db import (
     connection,
     connections,
 )
+from django.db.models import Field, Model
 
 from .sqlite.base import DatabaseWrapper as Sqlite
 
@@ -41,6 +43,25 @@ def let_others_first(limit_s: float) -> None:
     here = connections[DEFAULT_DB_ALIAS]
     if isinstance(here, Sqlite):
         here.let_others_first(limit_s)
+
+
+def update_rows(rows: Sequence[Model], fields: Sequence[str]) -> None:
+    """Write these fields of rows of one table. Django's ``bulk_update`` puts a case for each field and row
+    into words, which costs ingest more than all else that it writes.
+    """
+    if not rows:
+        return
+    table, pk = rows[0]._meta.db_table, rows[0]._meta.pk
+    columns = [cast("Field[Any, Any]", rows[0]._meta.get_field(name)) for name in fields]
+    quoted = connection.ops.quote_name
+    sets = ", ".join(f"{quoted(str(field.column))} = %s" for field in columns)
+    told = [[_stored(field, row) for field in (*columns, pk)] for row in rows]
+    with connection.cursor() as cursor:
+        cursor.executemany(f"UPDATE {quoted(table)} SET {sets} WHERE {quoted(str(pk.column))} = %s", told)
+
+
+def _stored(field: Field[Any, Any], row: Model) -> Any:
+    return field.get_db_prep_save(getattr(row, field.attname), connection)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from agents.wire import streams
 from agents.wire.clock import Offset, between
+from webapp.database import update_rows
 from webapp.redis import get_redis
 
 from .models import Node, NodeState
@@ -119,7 +120,7 @@ def note_leases(
     clocks = {node.name for node in nodes if _note_clock(node, leases.get(node.name), hub_clock)}
     troubles = {node.name for node in nodes if _note_troubles(node, leases.get(node.name))}
     with transaction.atomic():
-        Node.objects.bulk_update(nodes, NOTED)
+        update_rows(nodes, NOTED)
     return Noted(states, clocks | troubles)
 
 

@@ -40,7 +40,7 @@ from agents.wire.runner_events import (
     WorkersReached,
     WorkersStarted,
 )
-from webapp.database import is_trouble
+from webapp.database import is_trouble, update_rows
 from webapp.fleet.models import Command
 from webapp.fleet.outbox import find_command
 
@@ -168,7 +168,7 @@ class Batch:
             found.member.phase = found.runner.phase.value
             found.member.folded = state_to_dict(found.runner)
         fields = ["phase", "folded", "source", "started_at", "settled_at", "incarnation"]
-        Member.objects.bulk_update([found.member for found in opened], fields)
+        update_rows([found.member for found in opened], fields)
         self._moments.write()
         self._metrics.write()
         self._curves.write()

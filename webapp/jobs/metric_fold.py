@@ -1,7 +1,7 @@
 """Folds what ranks report into bands over ranks, once for each transaction of ingest.
 
-A record counts once, as its number is taken once. Rows are read once and written once for each length of
-stretch, however many records there are.
+A record counts once, as its number is taken once. Rows are read once and written once, however many records
+there are.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import NamedTuple
 
 from agents.wire.runner_events import Progress, TorchMetrics
@@ -65,8 +66,8 @@ class MetricsBook:
     def write(self) -> None:
         if self._told:
             self._keep_known_names()
-            for level in range(len(LEVELS_S)):
-                _add(level, _at_level(self._told, level))
+            levels = range(len(LEVELS_S))
+            _add({(level, key): s for level in levels for key, s in _at_level(self._told, level).items()})
         self._told.clear()
         self._jobs.clear()
 
@@ -134,9 +135,9 @@ def _at_level(told: dict[Key, Stretch], level: int) -> dict[Key, Stretch]:
     return found
 
 
-def _add(level: int, told: dict[Key, Stretch]) -> None:
-    for key, held in _read(level, told):
-        told[key] = join(held, told[key])
+def _add(told: dict[tuple[int, Key], Stretch]) -> None:
+    for which, held in _read(told):
+        told[which] = join(held, told[which])
     rows = [
         MetricSlot(
             attempt_id=key.attempt,
@@ -147,7 +148,7 @@ def _add(level: int, told: dict[Key, Stretch]) -> None:
             seconds=stretch.seconds,
             bands=_rounded(stretch.bands),
         )
-        for key, stretch in sorted(told.items())
+        for (level, key), stretch in sorted(told.items(), key=itemgetter(0))
     ]
     MetricSlot.objects.bulk_create(
         rows,
@@ -157,16 +158,19 @@ def _add(level: int, told: dict[Key, Stretch]) -> None:
     )
 
 
-def _read(level: int, told: dict[Key, Stretch]) -> Iterator[tuple[Key, Stretch]]:
+def _read(told: Iterable[tuple[int, Key]]) -> Iterator[tuple[tuple[int, Key], Stretch]]:
     """What the rows of these stretches hold so far."""
-    attempts, slots = {key.attempt for key in told}, {key.slot for key in told}
-    rows = MetricSlot.objects.filter(level=level, attempt__in=attempts, slot__in=slots)
-    for attempt, round_number, slot, reports, seconds, bands in rows.values_list(
-        "attempt", "round", "slot", "reports", "seconds", "bands"
+    wanted = set(told)
+    attempts, slots = {key.attempt for _, key in wanted}, {key.slot for _, key in wanted}
+    rows = MetricSlot.objects.filter(
+        attempt__in=attempts, level__in={level for level, _ in wanted}, slot__in=slots
+    )
+    for level, attempt, round_number, slot, reports, seconds, bands in rows.values_list(
+        "level", "attempt", "round", "slot", "reports", "seconds", "bands"
     ):
-        key = Key(attempt, round_number, slot)
-        if key in told:
-            yield key, Stretch(reports, seconds, bands)
+        which = (level, Key(attempt, round_number, slot))
+        if which in wanted:
+            yield which, Stretch(reports, seconds, bands)
 
 
 def _rounded(bands: Bands) -> Bands:

@@ -27,6 +27,7 @@ from agents.wire.runner_events import (
     WorkersStarted,
     WorkersStarting,
 )
+from webapp.database import update_rows
 from webapp.fleet.models import Command, Node
 
 from .models import NodeMoments, Round
@@ -83,7 +84,7 @@ class MomentsBook:
         self._outdated.clear()
         kept = [row for row in self._rows.values() if row is not None]
         NodeMoments.objects.bulk_create([row for row in kept if row.pk is None])
-        NodeMoments.objects.bulk_update(
+        update_rows(
             [row for row in kept if row.pk is not None],
             ["round", "offset_s", "error_s", "of_node", "of_ranks"],
         )
