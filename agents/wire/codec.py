@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Annotated, TypeVar, get_args
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -22,16 +23,32 @@ __all__ = [
     "to_json",
 ]
 
-_events: TypeAdapter[AnyEvent] = TypeAdapter(Annotated[AnyEvent, Field(discriminator="kind")])
-_commands: TypeAdapter[AnyCommand] = TypeAdapter(Annotated[AnyCommand, Field(discriminator="kind")])
-_requests: TypeAdapter[AnyRequest] = TypeAdapter(Annotated[AnyRequest, Field(discriminator="kind")])
-_answers: TypeAdapter[LogSliceAnswer] = TypeAdapter(LogSliceAnswer)
-
 EVENT_KINDS = frozenset(cls.__dataclass_fields__["kind"].default for cls in get_args(AnyEvent))
 COMMAND_KINDS = frozenset(cls.__dataclass_fields__["kind"].default for cls in get_args(AnyCommand))
 REQUEST_KINDS = frozenset(cls.__dataclass_fields__["kind"].default for cls in get_args(AnyRequest))
 
 A = TypeVar("A")
+
+
+# Each takes a while to make, and a process reads one or two of these: so it is made for the first message.
+@cache
+def _events() -> TypeAdapter[AnyEvent]:
+    return TypeAdapter(Annotated[AnyEvent, Field(discriminator="kind")])
+
+
+@cache
+def _commands() -> TypeAdapter[AnyCommand]:
+    return TypeAdapter(Annotated[AnyCommand, Field(discriminator="kind")])
+
+
+@cache
+def _requests() -> TypeAdapter[AnyRequest]:
+    return TypeAdapter(Annotated[AnyRequest, Field(discriminator="kind")])
+
+
+@cache
+def _answers() -> TypeAdapter[LogSliceAnswer]:
+    return TypeAdapter(LogSliceAnswer)
 
 
 class Unreadable(ValueError):
@@ -55,7 +72,7 @@ def read_event(text: str | bytes) -> AnyEvent:
     """Raises ``UnknownKind`` or ``Unreadable``."""
     _kind_known(text, EVENT_KINDS)
     try:
-        return _events.validate_json(text)
+        return _events().validate_json(text)
     except ValidationError as error:
         raise Unreadable(str(error)) from error
 
@@ -64,7 +81,7 @@ def read_command(text: str | bytes) -> AnyCommand:
     """Raises ``UnknownKind`` or ``Unreadable``."""
     _kind_known(text, COMMAND_KINDS)
     try:
-        return _commands.validate_json(text)
+        return _commands().validate_json(text)
     except ValidationError as error:
         raise Unreadable(str(error)) from error
 
@@ -73,7 +90,7 @@ def read_request(text: str | bytes) -> AnyRequest:
     """Raises ``UnknownKind`` or ``Unreadable``."""
     _kind_known(text, REQUEST_KINDS)
     try:
-        return _requests.validate_json(text)
+        return _requests().validate_json(text)
     except ValidationError as error:
         raise Unreadable(str(error)) from error
 
@@ -81,7 +98,7 @@ def read_request(text: str | bytes) -> AnyRequest:
 def read_answer(text: str | bytes) -> LogSliceAnswer:
     """Raises ``Unreadable``."""
     try:
-        return _answers.validate_json(text)
+        return _answers().validate_json(text)
     except ValidationError as error:
         raise Unreadable(str(error)) from error
 
