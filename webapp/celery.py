@@ -10,6 +10,8 @@ from django.conf import settings
 from .brokers import broker_options, broker_url
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
+# Django's checks read the whole API, which neither worker nor beat needs.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 app = Celery("regroup")
 app.conf.update(

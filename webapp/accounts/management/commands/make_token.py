@@ -13,6 +13,7 @@ from webapp.accounts.tokens import make_token
 
 class Command(BaseCommand):
     help = "Print a new API token. An account is made if there is none of that name; it has no password."
+    requires_system_checks: list[str] = []  # they read the whole API, and have passed before it was shipped
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name")

@@ -15,6 +15,7 @@ from webapp.accounts.models import Account, FailedLogIn, Role
 
 class Command(BaseCommand):
     help = "Make an account, or give one a new password. Prints the password if it was made up here."
+    requires_system_checks: list[str] = []  # they read the whole API, and have passed before it was shipped
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name")
