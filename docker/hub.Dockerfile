@@ -26,4 +26,4 @@ EXPOSE 8000
 # For web. Those that answer no requests switch it off.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 \
   CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/healthz', timeout=4)"]
-CMD ["python", "manage.py", "web", "--host", "0.0.0.0", "--port", "8000"]
+CMD ["python", "-m", "webapp.web", "--host", "0.0.0.0", "--port", "8000"]

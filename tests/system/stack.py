@@ -20,7 +20,7 @@ from webapp.stack.leftovers import find_marked, kill_all, mark_of
 
 ROOT = Path(__file__).resolve().parents[2]
 WORDS = {
-    "web": "webapp.asgi",
+    "web": "webapp.web",
     "ingest": "manage.py ingest",
     "worker": "webapp.celery:app worker",
     "beat": "webapp.celery:app beat",

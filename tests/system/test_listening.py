@@ -101,7 +101,7 @@ def refuse(*command: str, **environment: str) -> str:
 
 @pytest.mark.parametrize("program", ["stack", "web"])
 def test_a_redis_that_lets_anybody_in_is_no_bus_for_other_machines(tmp_path: Path, program: str) -> None:
-    command = {"stack": ("-m", "webapp.stack", "--data", str(tmp_path)), "web": ("manage.py", "web")}[program]
+    command = {"stack": ("-m", "webapp.stack", "--data", str(tmp_path)), "web": ("-m", "webapp.web")}[program]
     with run_valkey(tmp_path) as url:
         # A user that needs no password takes any, so that one in the URL proves nothing.
         for given in (url, url.replace("//", "//default:word@")):
@@ -113,7 +113,7 @@ def test_a_redis_that_lets_anybody_in_is_no_bus_for_other_machines(tmp_path: Pat
 
 def test_a_redis_without_a_password_that_is_down_is_not_trusted(tmp_path: Path) -> None:
     where = {"REGROUP_REDIS_URL": "redis://127.0.0.1:1/0", "REGROUP_DATA": str(tmp_path)}
-    said = refuse("manage.py", "web", "--host", "0.0.0.0", **where)
+    said = refuse("-m", "webapp.web", "--host", "0.0.0.0", **where)
     assert "REGROUP_REDIS_URL holds no password" in said
 
 

@@ -63,7 +63,7 @@ class Hub:
     def web(self) -> Iterator[str]:
         """Gives the URL under which it answers."""
         port = free_port()
-        with ended(self.start("web", "manage.py", "web", "--port", str(port))) as process:
+        with ended(self.start("web", "-m", "webapp.web", "--port", str(port))) as process:
             url = f"http://127.0.0.1:{port}"
             wait_until(lambda: process.poll() is not None or _answers(url), 60, "the web process to answer")
             assert process.poll() is None, self.log_of("web").read_text()

@@ -22,7 +22,7 @@ class Program:
 def hub_programs(options: StackOptions) -> list[Program]:
     python = options.python
     web = (
-        *(python, "manage.py", "web"),
+        *(python, "-m", "webapp.web"),
         *("--host", options.address, "--port", str(options.port)),
     )
     celery = (python, "-m", "celery", "-A", "webapp.celery:app")
