@@ -193,7 +193,6 @@ def run_stack(options: StackOptions) -> int:
     redis_url = valkey.url if valkey else str(options.redis_url)
     other_machines.write_url(options, valkey)
     environment = stack_environment(options, redis_url)
-    manage.migrate(options, environment)
-    password = manage.make_first_account(options, environment)
+    password = manage.prepare(options, environment)
     supervisor = Supervisor(options, valkey, environment)
     return LocalStack(options, signals, supervisor, environment, redis_url, mark).run(password)

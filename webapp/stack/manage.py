@@ -42,30 +42,21 @@ def run_manage(options: StackOptions, environment: dict[str, str], *arguments: s
         )
 
 
-def migrate(options: StackOptions, environment: dict[str, str]) -> None:
-    run_manage(options, environment, "migrate", "--noinput")
+def prepare(options: StackOptions, environment: dict[str, str]) -> str | None:
+    """Bring the database up to date and, on the first run, make an operator with a generated password.
 
+    Gives the password then, later None. The password is written before the account is made, and the mark
+    after it: a run that was killed in between makes the account with the same password.
 
-def make_first_account(options: StackOptions, environment: dict[str, str]) -> str | None:
-    """On the first run, an operator account with a generated password. Gives the password then, later None.
-
-    The password is written before the account is made, and the mark after it: a run that was
-    killed in between makes the account with the same password.
+    Raises:
+        CannotStart: it failed.
     """
     made = options.data / "operator_made"
     if made.exists():
+        run_manage(options, environment, "prepare")
         return None
-    password_file = options.data / "operator_password"
-    password = keep_secret(password_file, size_bytes=12)
-    run_manage(
-        options,
-        environment,
-        "make_user",
-        OPERATOR,
-        "--role",
-        "operator",
-        "--password-file",
-        str(password_file),
-    )
+    file = options.data / "operator_password"
+    password = keep_secret(file, size_bytes=12)
+    run_manage(options, environment, "prepare", "--operator", OPERATOR, "--password-file", str(file))
     made.touch()
     return password
