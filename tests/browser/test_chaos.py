@@ -37,7 +37,7 @@ SEED = int(os.environ.get("REGROUP_TEST_SEED", "1"))
 PATIENCE_S = 60.0
 FINAL = ("succeeded", "failed", "stopped", "lost")
 
-SERVICES = ("web", "ingest", "worker", "beat", "valkey", "node-1", "node-2", "node-3", "supervisor")
+SERVICES = ("web", "ingest", "worker", "valkey", "node-1", "node-2", "node-3", "supervisor")
 JOB_PARTS = ("runner", "training worker")
 BUTTON = "the Kill button"
 STACK = "make run"

@@ -22,8 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 WORDS = {
     "web": "webapp.web",
     "ingest": "manage.py ingest",
-    "worker": "webapp.celery:app worker",
-    "beat": "webapp.celery:app beat",
+    "worker": "webapp.beat:app worker",
     "valkey": "run/valkey.conf",
     "node-1": "--name node-1 ",
     "node-2": "--name node-2 ",

@@ -85,7 +85,7 @@ def empty_redis(stack: Stack) -> None:
 
 
 def take_hub_away(stack: Stack) -> None:
-    hub = [stack.process_of(program) for program in ("web", "ingest", "worker", "beat")]
+    hub = [stack.process_of(program) for program in ("web", "ingest", "worker")]
     with without_supervisor(stack):
         for process in hub:
             assert process is not None

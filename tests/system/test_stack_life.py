@@ -35,7 +35,7 @@ def wait_process(stack: Stack, program: str, other_than: int = 0) -> psutil.Proc
     return wait_until(runs, 40, f"{program} to run")
 
 
-@pytest.mark.parametrize("program", ["web", "ingest", "worker", "beat", "node-1", "valkey"])
+@pytest.mark.parametrize("program", ["web", "ingest", "worker", "node-1", "valkey"])
 def test_a_killed_program_is_started_again_within_five_seconds(own: Stack, program: str) -> None:
     victim = wait_process(own, program)
     killed_at = time.time()

@@ -71,11 +71,10 @@ class Hub:
 
     @contextmanager
     def worker(self) -> Iterator[None]:
-        """Celery's two processes."""
-        celery = ("-m", "celery", "-A", "webapp.celery:app")
+        """Celery, beat included."""
+        celery = ("-m", "celery", "-A", "webapp.beat:app")
         worker = (*celery, "worker", "--pool", "threads", "--without-gossip", "--without-mingle")
-        beat = (*celery, "beat", "--schedule", str(self.folder / "beat"), "--pidfile=")
-        with ended(self.start("worker", *worker)), ended(self.start("beat", *beat)):
+        with ended(self.start("worker", *worker)):
             yield
 
     def log_of(self, name: str) -> Path:

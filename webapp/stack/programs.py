@@ -25,17 +25,14 @@ def hub_programs(options: StackOptions) -> list[Program]:
         *(python, "-m", "webapp.web"),
         *("--host", options.address, "--port", str(options.port)),
     )
-    celery = (python, "-m", "celery", "-A", "webapp.celery:app")
     worker = (
-        *(*celery, "worker", "--pool", "threads", "--concurrency", "2", "--without-gossip"),
-        *("--without-mingle", "--loglevel", "INFO"),
+        *(python, "-m", "celery", "-A", "webapp.beat:app", "worker", "--pool", "threads"),
+        *("--concurrency", "2", "--without-gossip", "--without-mingle", "--loglevel", "INFO"),
     )
-    beat = (*celery, "beat", "--schedule", str(options.run / "beat"), "--pidfile=", "--loglevel", "INFO")
     return [
         Program("web", web),
         Program("ingest", (python, "manage.py", "ingest")),
         Program("worker", worker),
-        Program("beat", beat),
     ]
 
 
