@@ -42,6 +42,11 @@ def read_list(name: str, default: list[str]) -> list[str]:
     return default if text is None else [part.strip() for part in text.split(",") if part.strip()]
 
 
+def allowed_hosts() -> list[str]:
+    """Host names under which the page is reached."""
+    return read_list("REGROUP_ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+
+
 def read_secret(name: str) -> str | None:
     """The value of ``NAME``, or the content of the file that ``NAME_FILE`` names.
 

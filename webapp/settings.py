@@ -10,7 +10,6 @@ from agents.wire.code import MOST_FILES
 
 from . import env
 from .brokers import layer_host
-from .listening import LOOPBACK_NAMES
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = env.data_folder()
@@ -19,7 +18,7 @@ FRONTEND = Path(os.environ.get("REGROUP_FRONTEND") or ROOT / "frontend" / "dist"
 
 DEBUG = env.read_flag("REGROUP_DEBUG")
 SECRET_KEY = env.secret_key(DATA)
-ALLOWED_HOSTS = env.read_list("REGROUP_ALLOWED_HOSTS", list(LOOPBACK_NAMES))
+ALLOWED_HOSTS = env.allowed_hosts()
 REDIS_URL = env.redis_url()
 DATABASES = {"default": env.database(DATA)}
 USER_SLOTS = env.read_number("REGROUP_USER_SLOTS")

@@ -11,7 +11,7 @@ import uvicorn
 from agents.wire.bus import connect
 
 from . import env
-from .listening import LOOPBACK_NAMES, CannotListen, allowed_hosts, require_password, resolve
+from .listening import CannotListen, allowed_hosts, require_password, resolve
 
 
 def main() -> int:
@@ -44,8 +44,7 @@ def _allow(host: str) -> str:
         require_password(address, client)
     finally:
         client.close()
-    given = env.read_list("REGROUP_ALLOWED_HOSTS", list(LOOPBACK_NAMES))
-    os.environ["REGROUP_ALLOWED_HOSTS"] = ",".join(allowed_hosts(address, given))
+    os.environ["REGROUP_ALLOWED_HOSTS"] = ",".join(allowed_hosts(address, env.allowed_hosts()))
     return address
 
 
