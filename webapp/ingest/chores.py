@@ -15,9 +15,9 @@ from agents.wire.lifecycle import JobState
 from webapp.fleet.leases import Lease, note_leases, read_leases
 from webapp.fleet.outbox import send_lost, send_waiting
 from webapp.jobs.apply import restand
+from webapp.jobs.late_commands import end_late
 from webapp.jobs.launch import say_why_queued
 from webapp.jobs.models import Job, Member, Wanted
-from webapp.jobs.tasks import expire_commands
 from webapp.live.notify import nodes_changed
 from webapp.redis import age_of, get_redis
 
@@ -45,7 +45,7 @@ def do() -> None:
     note(leases, hub_clock)
     send_waiting()
     send_lost()
-    expire_commands()
+    end_late()
     _look_after_celery()
 
 

@@ -11,22 +11,17 @@ import redis
 from django.db import Error as DatabaseError
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.utils import timezone
 
 from agents.wire import streams
-from agents.wire.commands import StartRunner
 from agents.wire.lifecycle import JobState
 from webapp.celery import app
 from webapp.database import is_trouble
-from webapp.fleet.hearing import may_conclude
-from webapp.fleet.leases import read_leases
-from webapp.fleet.models import Command
-from webapp.fleet.outbox import expire, find_late
 from webapp.redis import say_alive
 
-from .apply import restand, restand_or_log, start_did_not_happen
+from .apply import restand, restand_or_log
 from .drain import carry_on as carry_on_draining
 from .facts import facts_of
+from .late_commands import end_late
 from .launch import TERMINAL, stop_others
 from .locks import lock_jobs
 from .log_shipping import ship_some
@@ -135,32 +130,8 @@ def thin_metrics() -> int:
 @app.task(name="regroup.expire_commands")
 @repeated
 def expire_commands() -> int:
-    """End what no node took in time; a start that never happened fails its job."""
-    late = find_late()
-    if not late:
-        return 0
-    try:
-        leases = read_leases()
-    except redis.RedisError:
-        return 0
-    now = timezone.now()
-    return sum(_expire_one(row) for row in late if may_conclude(row, leases.get(row.node), now))
-
-
-@transaction.atomic
-def _expire_one(command: Command) -> bool:
-    lock_jobs([] if command.job is None else [command.job])
-    if not expire(command):
-        return False
-    _tell_job(command)
-    return True
-
-
-def _tell_job(command: Command) -> None:
-    if command.kind == StartRunner.kind:
-        start_did_not_happen(command)
-    elif command.job is not None:
-        restand(command.job)
+    """End what no node took in time; gives how many. Ingest does the same, so that it needs no Celery."""
+    return end_late()
 
 
 @app.task(name="regroup.ship_logs")
