@@ -32,12 +32,18 @@ export function openedAround(before: LogPage, after: LogPage): LogWindow {
 export function withNewer(window: LogWindow, page: LogPage): LogWindow {
   const last = window.pieces.at(-1);
   const isAtEnd = page.items.length === 0;
-  if (last === undefined || isAtEnd) return { ...window, ...factsOf(page), isAtEnd };
+  if (last === undefined || isAtEnd) return unlessSame(window, { ...window, ...factsOf(page), isAtEnd });
   const joined = last.lines.length + page.items.length <= PAGE_LINES;
   const added = joined ? { ...last, lines: [...last.lines, ...page.items], next: page.next ?? last.next } : pieceOf(page);
   const pieces = [...(joined ? window.pieces.slice(0, -1) : window.pieces), added];
   // While the end is followed, what has just been written is the end until the next look.
   return { ...factsOf(page), pieces: pieces.slice(-MOST_PIECES), isAtEnd: window.isAtEnd };
+}
+
+/** The window itself when nothing is new, so that nothing is rendered for it. */
+function unlessSame(window: LogWindow, next: LogWindow): LogWindow {
+  const isSame = window.isAtEnd === next.isAtEnd && JSON.stringify(factsOf(window)) === JSON.stringify(factsOf(next));
+  return isSame ? window : next;
 }
 
 /** With the page that comes before it; what is far behind goes. */
@@ -70,6 +76,6 @@ function pieceOf({ items, previous, next }: LogPage): LogPiece {
   return { lines: items, previous, next };
 }
 
-function factsOf({ problem, unread, dropped_bytes, node }: LogPage) {
+function factsOf({ problem, unread, dropped_bytes, node }: Pick<LogPage, "problem" | "unread" | "dropped_bytes" | "node">) {
   return { problem, unread, dropped_bytes, node };
 }

@@ -7,7 +7,7 @@ import { newerFrom, olderFrom, openedAround, openedAtEnd, PAGE_LINES, withNewer,
 import type { LogPage } from "./types";
 
 /** Lines are on the page within a second of being written. */
-const FOLLOW_MS = 500;
+const FOLLOW_MS = 800;
 /** A window nobody looks at any more is not worth its memory for long. */
 const KEPT_MS = 30_000;
 const HITS = 500;
@@ -25,7 +25,7 @@ function ask(of: LogAddress, where: Where, signal?: AbortSignal): Promise<LogPag
   return must(client.GET("/api/jobs/{id}/logs", { params: { path: { id }, query }, ...(signal && { signal }) }));
 }
 
-/** A part of the log, opened at its end or around a place. While `follow`, what is written is added twice a second. */
+/** A part of the log, opened at its end or around a place. While `follow`, what is written is added within a second. */
 export function useLogWindow(of: LogAddress | null, place: LogPlace, follow: boolean) {
   const cache = useQueryClient();
   const queryKey = of === null ? ["jobs", "log", "none"] : keys.log(of, place);
@@ -41,7 +41,7 @@ export function useLogWindow(of: LogAddress | null, place: LogPlace, follow: boo
     staleTime: Infinity,
     gcTime: KEPT_MS,
     refetchOnWindowFocus: follow,
-    // Lines never change; comparing thousands of them twice a second would be for nothing.
+    // Lines never change; comparing thousands of them each time would be for nothing.
     structuralSharing: false,
   });
 }

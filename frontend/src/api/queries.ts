@@ -1,10 +1,10 @@
 /** What pages ask of the hub, one hook for each question. */
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useRef } from "react";
+import { useAskAgain } from "./ask-again";
 import { client, must } from "./client";
 import { keys, type JobFilters } from "./keys";
 import { newerJob } from "./live-frames";
-import type { EventOut, JobOut, RoundOut } from "./types";
+import type { EventOut, JobOut, RoundOut, TimelineOut } from "./types";
 
 /** Live frames keep these fresh; they are asked for again only when the socket says so. */
 const LIVE = { staleTime: Infinity } as const;
@@ -48,7 +48,8 @@ export function useJobList(filters: JobFilters) {
   });
 }
 
-export function useJob(id: number) {
+/** The whole job, or that part of it: who asks for a part is rendered when that part has changed. */
+export function useJob<Part = JobOut>(id: number, part?: (job: JobOut) => Part) {
   const cache = useQueryClient();
   return useQuery({
     queryKey: keys.job(id),
@@ -58,6 +59,7 @@ export function useJob(id: number) {
     },
     retry: 1,
     ...LIVE,
+    ...(part && { select: part }),
   });
 }
 
@@ -79,19 +81,36 @@ export function useDrainForecast(name: string, isOpen: boolean) {
   });
 }
 
-/** All rounds, lanes and marks; asked for again when `version` has changed. What is held stays when that fails. */
-export function useTimeline(id: number, version: number | undefined) {
-  const timeline = useQuery({
+/** All rounds, lanes and marks, or that part of them. Kept by `useTimelineKept`; what is held stays when that fails. */
+export function useTimeline<Part = TimelineOut>(id: number, part?: (timeline: TimelineOut) => Part) {
+  return useQuery({
     queryKey: keys.timeline(id),
     queryFn: ({ signal }) => must(client.GET("/api/jobs/{id}/timeline", { params: { path: { id } }, signal })),
-    enabled: version !== undefined,
     ...LIVE,
+    ...(part && { select: part }),
   });
-  useAskAgain(timeline, version);
-  return timeline;
 }
 
-/** The lanes of these nodes' ranks; asked for again when `version` has changed. */
+/**
+ * Asks for the timeline again when there is more of it, for as long as the view is there. While the job trains that is
+ * every two seconds at most: a script may save its state all the time.
+ */
+export function useTimelineKept(id: number): void {
+  const { version, pauseMs } = useTimelineVersion(id);
+  useAskAgain(keys.timeline(id), version, pauseMs);
+}
+
+const TIMELINE_MS = { trains: 2000, else: 300 };
+
+function useTimelineVersion(id: number) {
+  const told = useJob(id, timelineVersion).data;
+  return { version: told?.version, pauseMs: TIMELINE_MS[told?.isTraining ? "trains" : "else"] };
+}
+
+function timelineVersion({ timeline_version: version, state }: JobOut) {
+  return { version, isTraining: state === "training" };
+}
+
 const CURVE_MS = 5000;
 
 /** How step and metrics went over time; asked for again every five seconds while the job goes on. */
@@ -105,10 +124,12 @@ export function useCurve(id: number, isWanted: boolean, isOver: boolean) {
   });
 }
 
+/** The lanes of these nodes' ranks; asked for again when `version` has changed. */
 export function useRankLanes(id: number, nodes: readonly string[], version: number) {
   const isAsked = nodes.length > 0;
+  const queryKey = keys.rankLanes(id, nodes);
   const lanes = useQuery({
-    queryKey: keys.rankLanes(id, nodes),
+    queryKey,
     queryFn: ({ signal }) => {
       const query = { node: [...nodes] };
       return must(client.GET("/api/jobs/{id}/timeline/ranks", { params: { path: { id }, query }, signal }));
@@ -118,36 +139,25 @@ export function useRankLanes(id: number, nodes: readonly string[], version: numb
     placeholderData: (previous) => previous,
     ...LIVE,
   });
-  useAskAgain(lanes, isAsked ? version : undefined);
+  useAskAgain(queryKey, isAsked ? version : undefined);
   return lanes;
 }
 
-/** How each rank came into a round. Without a `version` it is not asked for. */
-export function useWaterfall(id: number, { attempt, number }: RoundOut, version: number | undefined) {
+/** How each rank came into a round, while that `isWanted`. */
+export function useWaterfall(id: number, { attempt, number }: RoundOut, isWanted: boolean) {
+  const { version, pauseMs } = useTimelineVersion(id);
+  const queryKey = keys.waterfall(id, attempt, number);
   const waterfall = useQuery({
-    queryKey: keys.waterfall(id, attempt, number),
+    queryKey,
     queryFn: ({ signal }) => {
       const path = { id, attempt, number };
       return must(client.GET("/api/jobs/{id}/attempts/{attempt}/rounds/{number}/waterfall", { params: { path }, signal }));
     },
-    enabled: version !== undefined,
+    enabled: isWanted,
     ...LIVE,
   });
-  useAskAgain(waterfall, version);
+  useAskAgain(queryKey, isWanted ? version : undefined, pauseMs);
   return waterfall;
-}
-
-/** Asks again when `version` has changed, and once more if it changed while an answer was on its way. */
-function useAskAgain({ isFetching, refetch }: { isFetching: boolean; refetch: () => unknown }, version?: number): void {
-  const asked = useRef<number | undefined>(undefined);
-  useEffect(() => {
-    if (version === undefined) return;
-    // The first answer is on its way already, and is at least as new.
-    if (isFetching) asked.current ??= version;
-    if (isFetching || asked.current === version) return;
-    asked.current = version;
-    void refetch();
-  }, [isFetching, refetch, version]);
 }
 
 export interface EventsSoFar {
@@ -159,17 +169,25 @@ export interface EventsSoFar {
 
 const EVENTS_AT_ONCE = 500;
 
-/** Every event so far, oldest first. Each asking adds what has come since; `lastEvent` says when to ask. */
-export function useEvents(id: number, lastEvent: number) {
+const EVENTS_MS = 1000;
+
+/** Every event so far, oldest first. Each asking adds what has come since. */
+export function useEvents(id: number) {
   const cache = useQueryClient();
+  const queryKey = keys.events(id);
+  const last = useJob(id, lastEvent).data;
   const events = useQuery({
-    queryKey: keys.events(id),
-    queryFn: ({ signal }) => followingEvents(id, cache.getQueryData<EventsSoFar>(keys.events(id)), signal),
+    queryKey,
+    queryFn: ({ signal }) => followingEvents(id, cache.getQueryData<EventsSoFar>(queryKey), signal),
     refetchInterval: (query) => (query.state.data?.more ? 100 : false),
     ...LIVE,
   });
-  useAskAgain(events, lastEvent);
+  useAskAgain(queryKey, last, EVENTS_MS);
   return events;
+}
+
+function lastEvent(job: JobOut): number {
+  return job.last_event;
 }
 
 async function followingEvents(id: number, held: EventsSoFar | undefined, signal: AbortSignal): Promise<EventsSoFar> {

@@ -26,3 +26,13 @@ export function useLiveStatus(): LiveStatus {
   const live = useLiveSocket();
   return useSyncExternalStore(live.onStatus, live.status);
 }
+
+/** Since when what is shown is not live, by the hub's clock; null: it is. Unlike the whole status no news at each pulse. */
+export function useStaleSince(): number | null {
+  const live = useLiveSocket();
+  return useSyncExternalStore(live.onStatus, () => staleSince(live.status()));
+}
+
+function staleSince(status: LiveStatus): number | null {
+  return status.kind === "stale" ? status.since : null;
+}

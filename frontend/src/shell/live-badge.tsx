@@ -3,7 +3,7 @@ import { formatAge, formatClock } from "@/lib/format";
 import { serverNow } from "@/lib/clock";
 import { NODE_STATES } from "@/lib/states";
 import { StateShape } from "@/ui/state-shape";
-import { useTick } from "@/ui/use-tick";
+import { useTicking } from "@/ui/use-tick";
 import { never } from "@/lib/never";
 import classes from "./live-badge.module.css";
 
@@ -40,10 +40,10 @@ export function LiveBadge() {
 
 /** The age of all that is shown. Apart from the badge, so that a reader of the screen is not told each second. */
 function Since({ at }: { at: number }) {
-  useTick();
+  const age = useTicking(() => formatAge((serverNow() - at) / 1000));
   return (
     <span className={classes.since} aria-hidden="true">
-      · {formatAge((serverNow() - at) / 1000)}
+      · {age}
     </span>
   );
 }

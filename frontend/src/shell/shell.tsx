@@ -3,7 +3,7 @@ import { useHotkeys } from "@mantine/hooks";
 import { useEffect, useRef, useState, type ReactNode } from "react";
 import { flushSync } from "react-dom";
 import { Link, useLocation } from "wouter";
-import { useLiveStatus } from "@/api";
+import { useStaleSince } from "@/api";
 import type { Act } from "@/ui/acts";
 import { isSomethingOpen, useKeys } from "@/ui/use-keys";
 import { KeysHelp } from "./keys-help";
@@ -93,7 +93,7 @@ function Content({ path, children }: { path: string; children: ReactNode }) {
 
 /** Marks the document, so that the styles can grey whatever is live. */
 function useStaleMark(): void {
-  const isStale = useLiveStatus().kind === "stale";
+  const isStale = useStaleSince() !== null;
   useEffect(() => {
     document.documentElement.toggleAttribute("data-stale", isStale);
     return () => document.documentElement.removeAttribute("data-stale");

@@ -1,6 +1,6 @@
 import { TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
-import { useEffect, useRef, useState } from "react";
+import { memo, useEffect, useRef, useState } from "react";
 import { useKeys } from "./use-keys";
 
 interface Props {
@@ -14,7 +14,7 @@ interface Props {
 const PAUSE_MS = 250;
 
 /** A field to search in what is listed below; the key "/" leads to it, Escape empties it. */
-export function SearchField({ label, placeholder, value, onChange }: Props) {
+export const SearchField = memo(function SearchField({ label, placeholder, value, onChange }: Props) {
   const field = useRef<HTMLInputElement>(null);
   const told = useRef(value);
   const [text, setText] = useState(value);
@@ -48,4 +48,4 @@ export function SearchField({ label, placeholder, value, onChange }: Props) {
       }}
     />
   );
-}
+});

@@ -1,9 +1,10 @@
+import { memo } from "react";
 import type { Look } from "@/lib/states";
 import { StateShape } from "./state-shape";
 import classes from "./state-word.module.css";
 
 /** A state as word, shape and colour; the meaning is its title. */
-export function StateWord({ word, look, large }: { word: string; look: Look; large?: boolean }) {
+export const StateWord = memo(function StateWord({ word, look, large }: { word: string; look: Look; large?: boolean }) {
   return (
     <span
       className={classes["state"]}
@@ -16,4 +17,4 @@ export function StateWord({ word, look, large }: { word: string; look: Look; lar
       <span>{word}</span>
     </span>
   );
-}
+});

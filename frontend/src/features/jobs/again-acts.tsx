@@ -1,12 +1,12 @@
 import { Button } from "@mantine/core";
 import { Link, useLocation } from "wouter";
-import { useArchive, type JobOut } from "@/api";
+import { useArchive, type StandingJob } from "@/api";
 import { ENDED } from "@/lib/states";
 import { useActs } from "@/ui/acts";
 import { Refused } from "@/ui/refused";
 
 /** What can be done with a job besides stopping it: launch it once more, and put it out of sight once it has ended. */
-export function AgainActs({ job }: { job: JobOut }) {
+export function AgainActs({ job }: { job: StandingJob }) {
   const archive = useArchive(job.id);
   const [, go] = useLocation();
   const isAway = job.archived_at !== null;

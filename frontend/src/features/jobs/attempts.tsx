@@ -1,17 +1,16 @@
-import type { AttemptOut, JobOut } from "@/api";
+import type { AttemptOut, StandingJob } from "@/api";
 import { serverNow } from "@/lib/clock";
 import { formatClock, formatMoment, plural } from "@/lib/format";
 import { within } from "@/lib/phrases";
-import { useTick } from "@/ui/use-tick";
+import { useTicking } from "@/ui/use-tick";
 import { lastEnded, nextText } from "./attempt-words";
 import { More, MoreList } from "./more";
 import classes from "./attempts.module.css";
 
 /** Why the attempt before ended and when the next one follows; nothing for a job that needed just one. */
-export function Attempts({ job }: { job: JobOut }) {
-  useTick();
+export function Attempts({ job }: { job: StandingJob }) {
   const before = lastEnded(job);
-  const next = nextText(job, serverNow());
+  const next = useTicking(() => nextText(job, serverNow()));
   if (before === null && next === "") return null;
   return (
     <p className={classes.line} data-testid="attempts">

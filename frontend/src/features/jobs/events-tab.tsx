@@ -2,7 +2,7 @@ import { MultiSelect } from "@mantine/core";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useRef } from "react";
 import { useSearchParams } from "wouter";
-import { useEvents, type EventOut, type JobOut } from "@/api";
+import { useEvents, type EventOut, type StandingJob } from "@/api";
 import { formatClock, formatMoment } from "@/lib/format";
 import { Loading } from "@/ui/loading";
 import { Refused } from "@/ui/refused";
@@ -12,9 +12,9 @@ import classes from "./events-tab.module.css";
 const QUIET: ReadonlySet<string> = new Set(["progress", "activity"]);
 
 /** What the job's nodes reported, newest first; only the rows in sight are in the page. */
-export function EventsTab({ job }: { job: JobOut }) {
+export function EventsTab({ job }: { job: StandingJob }) {
   const [params, setParams] = useSearchParams();
-  const events = useEvents(job.id, job.last_event);
+  const events = useEvents(job.id);
   const wanted = params.getAll("kind");
   const all = events.data?.items ?? [];
   const kinds = [...new Set(all.map((event) => event.kind))].sort();

@@ -1,13 +1,13 @@
 import { Button } from "@mantine/core";
 import { useEffect, useRef } from "react";
-import { useDownloadEvidence, type EvidenceRound, type HookOut, type JobOut } from "@/api";
+import { useDownloadEvidence, type EvidenceRound, type HookOut, type StandingJob } from "@/api";
 import { formatBytes, formatClock, formatMoment } from "@/lib/format";
 import { Refused } from "@/ui/refused";
 import { absent, hookSentence, isKept, isWell, keptSentence, missing, roundKey, roundTitle } from "./evidence-words";
 import classes from "./evidence-tab.module.css";
 
 interface Props {
-  job: JobOut;
+  job: StandingJob;
   round: EvidenceRound;
   /** Somebody came for this one: it is brought into sight. */
   isWanted: boolean;

@@ -1,4 +1,4 @@
-import { useEvidence, type JobOut } from "@/api";
+import { useEvidence, type StandingJob } from "@/api";
 import { Empty } from "@/ui/empty";
 import { Loading } from "@/ui/loading";
 import { Refused } from "@/ui/refused";
@@ -8,7 +8,7 @@ import { roundKey } from "./evidence-words";
 import classes from "./evidence-tab.module.css";
 
 /** What was kept of rounds that failed, newest first, and what the job's own commands said. */
-export function EvidenceTab({ job }: { job: JobOut }) {
+export function EvidenceTab({ job }: { job: StandingJob }) {
   const evidence = useEvidence(job.id);
   const [params] = useSearchParams();
   const wanted = params.get("evidence");

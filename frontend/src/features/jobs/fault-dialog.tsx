@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { useFault, useFaultPreview, type FaultPreview, type JobOut, type RoundOut } from "@/api";
+import { useFault, useFaultPreview, type FaultPreview, type StandingJob, type RoundOut } from "@/api";
 import { ActDialog } from "@/ui/act-dialog";
 import { Notice } from "@/ui/notice";
 import { Refused } from "@/ui/refused";
@@ -9,7 +9,7 @@ import { actOf, bodyOf, draftOf, type FaultKind, type Target } from "./fault-wor
 import classes from "./fault-dialog.module.css";
 
 interface Props {
-  job: JobOut;
+  job: StandingJob;
   target: Target;
   kind: FaultKind;
   rounds: RoundOut[];
@@ -53,7 +53,7 @@ export function FaultDialog({ job, target, kind, rounds, onClose }: Props) {
   );
 }
 
-function ofAttempt(rounds: RoundOut[], job: JobOut): RoundOut[] {
+function ofAttempt(rounds: RoundOut[], job: StandingJob): RoundOut[] {
   return rounds.filter(({ attempt }) => attempt === job.attempt);
 }
 

@@ -1,10 +1,10 @@
-import { useStop, type JobOut } from "@/api";
+import { useStop, type StandingJob } from "@/api";
 import { plural } from "@/lib/format";
 import { ActDialog } from "@/ui/act-dialog";
 import { Notice } from "@/ui/notice";
 
 /** The last rung of a stop: SIGKILL without waiting for the grace. */
-export function ForceDialog({ job, onClose }: { job: JobOut; onClose: () => void }) {
+export function ForceDialog({ job, onClose }: { job: StandingJob; onClose: () => void }) {
   const stop = useStop(job.id);
   return (
     <ActDialog
@@ -23,7 +23,7 @@ export function ForceDialog({ job, onClose }: { job: JobOut; onClose: () => void
   );
 }
 
-function forecast(job: JobOut): string {
+function forecast(job: StandingJob): string {
   const left = job.workers_alive > 0 ? `${plural(job.workers_alive, "worker")} that still ${job.workers_alive === 1 ? "runs" : "run"}` : "whatever still runs of it";
   return `Sends SIGKILL to ${left}, without waiting for the grace of ${job.spec.shutdown_timeout} s. A checkpoint that is being written now is lost.`;
 }

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { JobOut, RoundOut } from "@/api";
+import type { StandingJob, RoundOut } from "@/api";
 import { ENDED } from "@/lib/states";
 import { BudgetCauses } from "./budget-causes";
 import { nodesNote } from "./nodes-note";
@@ -8,7 +8,7 @@ import { ScaleControl } from "./scale-control";
 import classes from "./four-numbers.module.css";
 
 /** World size, nodes, and the two kinds of restarts, never mixed. */
-export function FourNumbers({ job, rounds }: { job: JobOut; rounds: RoundOut[] }) {
+export function FourNumbers({ job, rounds }: { job: StandingJob; rounds: RoundOut[] }) {
   const { nodes, restarts } = job;
   const isOver = ENDED.has(job.state);
   const most = job.spec.max_membership_restarts ?? null;
@@ -37,7 +37,7 @@ export function FourNumbers({ job, rounds }: { job: JobOut; rounds: RoundOut[] }
   );
 }
 
-function roundNote({ round }: JobOut, isOver: boolean): string {
+function roundNote({ round }: StandingJob, isOver: boolean): string {
   if (round === null) return isOver ? "no round was formed" : "no round formed yet";
   return isOver ? `round ${round}, the last one` : `round ${round}`;
 }

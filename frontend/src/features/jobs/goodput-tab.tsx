@@ -1,10 +1,19 @@
-import type { GoodputOut } from "@/api";
+import { useJob, type GoodputOut, type JobOut } from "@/api";
 import table from "@/ui/table.module.css";
 import { formatHours, formatShare, formatSpent, timeRows, type TimeRow } from "./goodput-words";
 import classes from "./goodput-tab.module.css";
 
 /** Where the wall time of the job went, and how much of that somebody asked for. */
-export function GoodputTab({ goodput }: { goodput: GoodputOut }) {
+export function GoodputTab({ id }: { id: number }) {
+  const goodput = useJob(id, goodputOf).data;
+  return goodput === undefined ? null : <Goodput goodput={goodput} />;
+}
+
+function goodputOf(job: JobOut): GoodputOut {
+  return job.goodput;
+}
+
+function Goodput({ goodput }: { goodput: GoodputOut }) {
   const rows = timeRows(goodput);
   if (rows.length === 0) return <p className="quiet">Nothing is known yet of where the time went.</p>;
   return (

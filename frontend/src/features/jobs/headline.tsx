@@ -1,20 +1,26 @@
-import type { JobOut } from "@/api";
+import { useJob, type JobOut } from "@/api";
 import { serverNow } from "@/lib/clock";
 import { formatAge, formatCount, formatMetric, formatRate } from "@/lib/format";
 import { ENDED, JOB_STATES } from "@/lib/states";
 import { StateWord } from "@/ui/state-word";
-import { useTick } from "@/ui/use-tick";
+import { useTicking } from "@/ui/use-tick";
 import { doneOf, limitLeft, timeLeft } from "./time-left";
 import classes from "./headline.module.css";
 
 /** Is it training: the state and how far it is, in the largest type of the page. */
-export function Headline({ job }: { job: JobOut }) {
-  useTick();
+export function Headline({ id }: { id: number }) {
+  const job = useJob(id).data;
+  return job === undefined ? null : <Told job={job} />;
+}
+
+function Told({ job }: { job: JobOut }) {
+  // One text, so that a second in which none of them changes renders nothing.
+  const told = useTicking(() => facts(job).join("\n"));
   return (
     <div className={classes.headline} data-testid="headline">
       <StateWord word={job.state} look={JOB_STATES[job.state]} large />
       <span className={classes.facts}>
-        {facts(job).map((fact) => (
+        {(told === "" ? [] : told.split("\n")).map((fact) => (
           <span key={fact} className={classes.fact}>
             {fact}
           </span>

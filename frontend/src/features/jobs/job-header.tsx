@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "wouter";
-import { useMayOperate, type JobOut } from "@/api";
+import { useMayOperate, type StandingJob } from "@/api";
 import { formatMoment } from "@/lib/format";
 import { ENDED } from "@/lib/states";
 import { useActs, type Act } from "@/ui/acts";
@@ -13,7 +13,7 @@ import { canForce } from "./stop-ladder";
 import { StopProgress } from "./stop-progress";
 import classes from "./job-header.module.css";
 
-export function JobHeader({ job }: { job: JobOut }) {
+export function JobHeader({ job }: { job: StandingJob }) {
   return (
     <div className={classes.header}>
       <nav aria-label="Place" className={classes.place}>
@@ -30,7 +30,7 @@ export function JobHeader({ job }: { job: JobOut }) {
   );
 }
 
-function Acts({ job }: { job: JobOut }) {
+function Acts({ job }: { job: StandingJob }) {
   const mayOperate = useMayOperate();
   const [asking, setAsking] = useState<"stop" | "force" | null>(null);
   const close = () => setAsking(null);
@@ -57,7 +57,7 @@ function Acts({ job }: { job: JobOut }) {
   );
 }
 
-function stopActs(job: JobOut, ask: (which: "stop" | "force") => void): Act[] {
+function stopActs(job: StandingJob, ask: (which: "stop" | "force") => void): Act[] {
   if (canForce(job)) return [{ id: "force", says: `Stop ${job.name} now`, isDanger: true, run: () => ask("force") }];
   if (ENDED.has(job.state) || job.state === "stopping") return [];
   return [{ id: "stop", says: `Stop ${job.name}`, isDanger: true, run: () => ask("stop") }];

@@ -17,7 +17,7 @@ export function Labels({ labels }: Pick<JobSummary, "labels">) {
 }
 
 /** What people wrote to find and to understand the job. */
-export function JobLabels({ job }: { job: JobSummary & { notes: string } }) {
+export function JobLabels({ job }: { job: Pick<JobSummary, "labels"> & { notes: string } }) {
   if (Object.keys(job.labels).length === 0 && job.notes === "") return null;
   return (
     <div className={classes.labels}>

@@ -1,6 +1,17 @@
 import { useDocumentTitle, useMediaQuery } from "@mantine/hooks";
 import { Link } from "wouter";
-import { Refusal, useJob, useLiveStatus, useTimeline, useTopic, type JobOut, type TimelineOut } from "@/api";
+import {
+  Refusal,
+  standingOf,
+  useJob,
+  useStaleSince,
+  useTimeline,
+  useTimelineKept,
+  useTopic,
+  type RoundOut,
+  type StandingJob,
+  type TimelineOut,
+} from "@/api";
 import { ENDED } from "@/lib/states";
 import { Empty } from "@/ui/empty";
 import { Loading } from "@/ui/loading";
@@ -23,8 +34,8 @@ import classes from "./job-page.module.css";
 /** One job: is it training, what happened, what can I do; in that order from top to bottom. */
 export function JobPage({ id }: { id: number }) {
   useTopic(`job:${id}`);
-  const job = useJob(id);
-  const isStale = useLiveStatus().kind === "stale";
+  const job = useJob(id, standingOf);
+  const isStale = useStaleSince() !== null;
   useDocumentTitle(titleOf(job.data, isStale));
   if (job.data !== undefined) return <Job job={job.data} />;
   if (job.error instanceof Refusal && job.error.status === 404) return <NoSuchJob id={id} />;
@@ -33,16 +44,17 @@ export function JobPage({ id }: { id: number }) {
 }
 
 /** Of a page in the background the title is all that is seen, so it must not claim a state that is old. */
-function titleOf(job: JobOut | undefined, isStale: boolean): string {
+function titleOf(job: StandingJob | undefined, isStale: boolean): string {
   if (job === undefined) return "Job · Regroup";
   return `${isStale && !ENDED.has(job.state) ? "not live" : job.state} · ${job.name} · Regroup`;
 }
 
-function Job({ job }: { job: JobOut }) {
+/** It is rendered when the job changes, not when it goes on: what moves is asked for where it is shown. */
+function Job({ job }: { job: StandingJob }) {
   const isNarrow = useMediaQuery("(max-width: 720px)", false, { getInitialValueInEffect: false });
-  const timeline = useTimeline(job.id, job.timeline_version);
-  const happened = timeline.data;
-  const drawn = happened ? drawnOf(happened, job) : <Awaited of={timeline} />;
+  useTimelineKept(job.id);
+  const { rounds, isEmpty } = useTimeline(job.id, headOf).data ?? UNKNOWN;
+  const drawn = isEmpty ? undefined : <Happened job={job} />;
   // Why it could not start is said above already; a card is for the failure of a worker.
   const failure = job.state === "failed" && job.failure?.said !== job.state_reason ? job.failure : null;
   return (
@@ -50,36 +62,46 @@ function Job({ job }: { job: JobOut }) {
       <JobHeader job={job} />
       <JobLabels job={job} />
       <div className={`${classes.standing} live`}>
-        <Headline job={job} />
+        <Headline id={job.id} />
         <Why job={job} />
         <StallNote job={job} />
         <KnownTroubles job={job} />
         <Attempts job={job} />
       </div>
       {failure !== null && <FailureCard failure={failure} attempt={job.attempt} />}
-      <FourNumbers job={job} rounds={happened?.rounds ?? []} />
+      <FourNumbers job={job} rounds={rounds} />
       {!isNarrow && drawn}
       <div className={classes.lower}>
-        <Workers job={job} rounds={happened?.rounds ?? []} />
-        <JobTabs job={job} rounds={happened?.rounds ?? []} timeline={isNarrow ? drawn : undefined} />
+        <Workers id={job.id} rounds={rounds} />
+        <JobTabs job={job} rounds={rounds} timeline={isNarrow ? drawn : undefined} />
       </div>
     </div>
   );
 }
 
-/** In the timeline's place while it is not there. */
-function Awaited({ of }: { of: ReturnType<typeof useTimeline> }) {
-  return (
-    <div className={classes.awaited}>
-      {of.isLoading && <Loading what="the timeline" />}
-      {of.error !== null && <Refused error={of.error} tried="The timeline was asked for." retry={of.refetch} />}
-    </div>
-  );
+interface Head {
+  rounds: RoundOut[];
+  /** Of a job that no node ever worked on there is nothing to draw. */
+  isEmpty: boolean;
 }
 
-/** A job that no node ever worked on has nothing to draw. */
-function drawnOf(happened: TimelineOut, job: JobOut) {
-  if (happened.lanes.length === 0) return undefined;
+const UNKNOWN: Head = { rounds: [], isEmpty: false };
+
+function headOf({ rounds, lanes }: TimelineOut): Head {
+  return { rounds, isEmpty: lanes.length === 0 };
+}
+
+/** What happened so far. */
+function Happened({ job }: { job: StandingJob }) {
+  const { data: happened, isLoading, error, refetch } = useTimeline(job.id);
+  if (happened === undefined) {
+    return (
+      <div className={classes.awaited}>
+        {isLoading && <Loading what="the timeline" />}
+        {error !== null && <Refused error={error} tried="The timeline was asked for." retry={refetch} />}
+      </div>
+    );
+  }
   return (
     <div>
       <Timeline timeline={happened} isOver={ENDED.has(job.state)} />

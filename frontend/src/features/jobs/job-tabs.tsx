@@ -1,7 +1,7 @@
 import { lazy, Suspense, type ReactNode } from "react";
 import { Tabs } from "@mantine/core";
 import { useSearchParams } from "wouter";
-import type { JobOut, RoundOut } from "@/api";
+import type { StandingJob, RoundOut } from "@/api";
 import { Loading } from "@/ui/loading";
 import { EventsTab } from "./events-tab";
 import { GoodputTab } from "./goodput-tab";
@@ -17,7 +17,7 @@ const EvidenceTab = lazy(() => import("./evidence-tab").then((part) => ({ defaul
 const StacksTab = lazy(() => import("./stacks-tab").then((part) => ({ default: part.StacksTab })));
 
 interface Props {
-  job: JobOut;
+  job: StandingJob;
   rounds: RoundOut[];
   /** On narrow screens the timeline is one of the tabs. */
   timeline: ReactNode | undefined;
@@ -69,7 +69,7 @@ export function JobTabs({ job, rounds, timeline }: Props) {
         </Suspense>
       </Tabs.Panel>
       <Tabs.Panel value="goodput">
-        <GoodputTab goodput={job.goodput} />
+        <GoodputTab id={job.id} />
       </Tabs.Panel>
       <Tabs.Panel value="spec">
         <SpecTab job={job} />

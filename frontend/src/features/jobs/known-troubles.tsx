@@ -1,8 +1,8 @@
-import type { JobOut } from "@/api";
+import type { StandingJob } from "@/api";
 import classes from "./known-troubles.module.css";
 
 /** What a job suffers from where the answer is known: what says so, and what to do. */
-export function KnownTroubles({ job }: { job: JobOut }) {
+export function KnownTroubles({ job }: { job: StandingJob }) {
   if (job.troubles.length === 0) return null;
   return (
     <ul className={classes.troubles} aria-label="Known troubles">

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { Fragment, useState } from "react";
-import { useMayOperate, type JobOut, type MemberOut, type RoundOut } from "@/api";
+import { useMayOperate, type StandingJob, type MemberOut, type RoundOut } from "@/api";
 import { formatAge } from "@/lib/format";
 import { ENDED, MEMBER_STATES, NODE_STATES } from "@/lib/states";
 import { Age } from "@/ui/age";
@@ -13,7 +13,7 @@ import classes from "./members-tab.module.css";
 const COLUMNS = 9;
 
 /** The nodes of the newest attempt: where each stands, what it has spent, and what torch itself counts. */
-export function MembersTab({ job, rounds }: { job: JobOut; rounds: RoundOut[] }) {
+export function MembersTab({ job, rounds }: { job: StandingJob; rounds: RoundOut[] }) {
   const [aimed, setAimed] = useState<string | null>(null);
   const mayAct = useMayOperate() && !ENDED.has(job.state);
   if (job.members.length === 0) return <p className="quiet">The job has not been placed on any node yet.</p>;
@@ -70,7 +70,7 @@ const STARTS: Record<MemberOut["start"], string> = {
 };
 
 /** Where the nodes meet, and what it costs to lose that. */
-function meeting(job: JobOut): string {
+function meeting(job: StandingJob): string {
   const at = job.store_endpoint === null ? "" : ` at ${job.store_endpoint}`;
   if (job.store_host !== null) {
     return ` The rendezvous store runs on ${job.store_host}${at}; when that node is lost, this attempt ends.`;
@@ -79,7 +79,7 @@ function meeting(job: JobOut): string {
 }
 
 interface RowProps {
-  job: JobOut;
+  job: StandingJob;
   member: MemberOut;
   /** Undefined: nobody may do anything to it here. */
   onFault: ((node: string) => void) | undefined;

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { Button } from "@mantine/core";
-import { useMayOperate, type JobOut, type RoundOut } from "@/api";
+import { useMayOperate, type StandingJob, type RoundOut } from "@/api";
 import { plural } from "@/lib/format";
 import { ENDED } from "@/lib/states";
 import { useActs } from "@/ui/acts";
@@ -8,7 +8,7 @@ import { ScaleDialog } from "./scale-dialog";
 import classes from "./scale.module.css";
 
 /** One node fewer or more, beside the number of nodes. Who may not act is told so in the header. */
-export function ScaleControl({ job, rounds }: { job: JobOut; rounds: RoundOut[] }) {
+export function ScaleControl({ job, rounds }: { job: StandingJob; rounds: RoundOut[] }) {
   const mayOperate = useMayOperate();
   const [start, setStart] = useState<number | null>(null);
   const { wanted, min, max } = job.nodes;

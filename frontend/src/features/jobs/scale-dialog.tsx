@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
-import { useNodes, useScale, useTopic, type JobOut, type RoundOut } from "@/api";
+import { useNodes, useScale, useTopic, type StandingJob, type RoundOut } from "@/api";
 import { serverNow } from "@/lib/clock";
 import { plural } from "@/lib/format";
 import { ENDED } from "@/lib/states";
@@ -12,7 +12,7 @@ import { scaleSteps, type Asked } from "./scale-steps";
 import classes from "./scale.module.css";
 
 interface Props {
-  job: JobOut;
+  job: StandingJob;
   rounds: RoundOut[];
   /** The number of nodes to begin with. */
   start: number;
@@ -54,7 +54,7 @@ export function ScaleDialog({ job, rounds, start, onClose }: Props) {
   );
 }
 
-function Stepper({ job, target, onChange }: { job: JobOut; target: number; onChange: (target: number) => void }) {
+function Stepper({ job, target, onChange }: { job: StandingJob; target: number; onChange: (target: number) => void }) {
   const { min, max, wanted } = job.nodes;
   return (
     <div className={classes.stepper}>
@@ -77,8 +77,8 @@ function Stepper({ job, target, onChange }: { job: JobOut; target: number; onCha
   );
 }
 
-function Progress({ job, rounds, asked }: { job: JobOut; rounds: RoundOut[]; asked: Asked }) {
-  const isReplaced = job.version > asked.before.version && job.nodes.wanted !== asked.target && job.nodes.wanted !== asked.before.nodes.wanted;
+function Progress({ job, rounds, asked }: { job: StandingJob; rounds: RoundOut[]; asked: Asked }) {
+  const isReplaced = job.nodes.wanted !== asked.target && job.nodes.wanted !== asked.before.nodes.wanted;
   return (
     <div data-testid="scale-progress">
       <Steps steps={scaleSteps(job, rounds, asked)} />

@@ -1,5 +1,5 @@
 /** A change of the number of nodes on its way: each step by what was seen, none by what was asked. */
-import type { JobOut, MemberOut, RoundOut } from "@/api";
+import type { StandingJob, MemberOut, RoundOut } from "@/api";
 import { plural } from "@/lib/format";
 import { within } from "@/lib/phrases";
 import type { Step } from "@/ui/steps";
@@ -7,18 +7,18 @@ import type { Step } from "@/ui/steps";
 /** The job as it was when the person asked. */
 export interface Asked {
   target: number;
-  before: JobOut;
+  before: StandingJob;
   /** When, by the hub's clock. */
   at: string;
 }
 
-export function scaleSteps(job: JobOut, rounds: RoundOut[], { target, before, at }: Asked): Step[] {
+export function scaleSteps(job: StandingJob, rounds: RoundOut[], { target, before, at }: Asked): Step[] {
   const first: Step = { says: `${plural(target, "node")} wanted`, at: job.nodes.wanted === target ? at : null };
   const between = target > before.nodes.wanted ? coming(job, before, target) : going(job, before, target);
   return [first, ...between, ...formed(job, rounds, before, target)];
 }
 
-function coming(job: JobOut, before: JobOut, target: number): Step[] {
+function coming(job: StandingJob, before: StandingJob, target: number): Step[] {
   const known = new Map(before.members.map((member) => [member.node, member]));
   const came = job.members.filter((member) => isNew(member, known.get(member.node)));
   const found = came.flatMap(stepsOfComer);
@@ -49,7 +49,7 @@ function isReady({ phase, round }: MemberOut): boolean {
   return round !== null || !["launching", "idle"].includes(phase);
 }
 
-function going(job: JobOut, before: JobOut, target: number): Step[] {
+function going(job: StandingJob, before: StandingJob, target: number): Step[] {
   const stood = before.members.filter((member) => member.leaves_at === null && member.outcome === "").map(({ node }) => node);
   const leaving = job.members.filter((member) => member.leaves_at !== null && stood.includes(member.node));
   const found = leaving.flatMap((member): Step[] => [
@@ -60,7 +60,7 @@ function going(job: JobOut, before: JobOut, target: number): Step[] {
   return missing > 0 ? [...found, { says: `${plural(missing, "node")} to leave`, at: null }] : found;
 }
 
-function formed(job: JobOut, rounds: RoundOut[], before: JobOut, target: number): Step[] {
+function formed(job: StandingJob, rounds: RoundOut[], before: StandingJob, target: number): Step[] {
   const since = rounds.filter((round) => isSince(round, before) && round.attempt === job.attempt);
   const round = since.filter((each) => each.nodes.length === target).at(-1);
   const isFormed = job.nodes.formed === target && (round !== undefined || before.nodes.formed === target);
@@ -73,7 +73,7 @@ function formed(job: JobOut, rounds: RoundOut[], before: JobOut, target: number)
   ];
 }
 
-function isSince(round: RoundOut, before: JobOut): boolean {
+function isSince(round: RoundOut, before: StandingJob): boolean {
   const attempt = before.attempt ?? 0;
   return round.attempt > attempt || (round.attempt === attempt && round.number > (before.round ?? 0));
 }

@@ -1,11 +1,11 @@
-import type { JobOut } from "@/api";
+import type { StandingJob } from "@/api";
 import { SpecPlacing } from "./spec-placing";
 import { SpecTorchrun } from "./spec-torchrun";
 import { isDefault } from "./spec-defaults";
 import classes from "./spec-tab.module.css";
 
 /** The job as it was launched, in torchrun's words. Secret-looking values are masked by the hub. */
-export function SpecTab({ job }: { job: JobOut }) {
+export function SpecTab({ job }: { job: StandingJob }) {
   const text = JSON.stringify(job.spec, null, 2);
   const fields = Object.entries(job.spec);
   const told = fields.filter(([name, value]) => ALWAYS.includes(name) || !isDefault(name, value));

@@ -1,12 +1,12 @@
 import { Button, CopyButton, Group } from "@mantine/core";
-import { useJobCheck, useTorchrun, type JobOut } from "@/api";
+import { useJobCheck, useTorchrun, type StandingJob } from "@/api";
 import { Refused } from "@/ui/refused";
 import { Line } from "./launch/copy-torchrun";
 import { Settings } from "./launch/settings";
 import classes from "./launch/launch.module.css";
 
 /** The job as a torchrun line, what such a line cannot say, and the settings that hold. */
-export function SpecTorchrun({ job, json }: { job: JobOut; json: string }) {
+export function SpecTorchrun({ job, json }: { job: StandingJob; json: string }) {
   const line = useTorchrun(job.id);
   const check = useJobCheck(job.id);
   return (

@@ -1,5 +1,5 @@
 import { Button, CopyButton } from "@mantine/core";
-import { useStacks, useStalls, type JobOut, type StacksOut, type StallPage } from "@/api";
+import { useStacks, useStalls, type StandingJob, type StacksOut, type StallPage } from "@/api";
 import { formatClock, formatMoment, plural } from "@/lib/format";
 import { ENDED } from "@/lib/states";
 import { Age } from "@/ui/age";
@@ -10,7 +10,7 @@ import { stacksText } from "./stack-words";
 import classes from "./stacks-tab.module.css";
 
 /** Where the ranks stand in their code: taken now, and as it was when a stall was noticed. */
-export function StacksTab({ job }: { job: JobOut }) {
+export function StacksTab({ job }: { job: StandingJob }) {
   const stacks = useStacks(job.id);
   const isOver = ENDED.has(job.state);
   return (
@@ -79,8 +79,8 @@ function Answer({ of }: { of: StacksOut }) {
 
 const MOST = 20;
 
-function Stalls({ job }: { job: JobOut }) {
-  const stalls = useStalls(job.id, `${job.timeline_version} ${job.stall?.why ?? ""}`, job.stall !== null);
+function Stalls({ job }: { job: StandingJob }) {
+  const stalls = useStalls(job.id, `${job.state} ${job.stall?.why ?? ""}`, job.stall !== null);
   if (stalls.data === undefined) {
     if (stalls.error === null) return <Loading what="earlier stalls" />;
     return <Refused error={stalls.error} tried="Earlier stalls were asked for." retry={stalls.refetch} />;

@@ -1,8 +1,8 @@
 import { Link, useSearchParams } from "wouter";
-import type { JobOut } from "@/api";
+import type { StandingJob } from "@/api";
 
 /** Below the sentence of a job that stands still: the way to where its ranks stand. */
-export function StallNote({ job }: { job: JobOut }) {
+export function StallNote({ job }: { job: StandingJob }) {
   const [params] = useSearchParams();
   if (job.state !== "stalled") return null;
   const there = new URLSearchParams(params);

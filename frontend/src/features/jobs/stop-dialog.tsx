@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { useStop, type JobOut } from "@/api";
+import { useStop, type StandingJob } from "@/api";
 import { plural } from "@/lib/format";
 import { ActDialog } from "@/ui/act-dialog";
 import { Notice } from "@/ui/notice";
@@ -7,7 +7,7 @@ import { canForce } from "./stop-ladder";
 import { StopProgress } from "./stop-progress";
 
 interface Props {
-  job: JobOut;
+  job: StandingJob;
   onClose: () => void;
   /** The person does not want to wait for the grace. */
   onForce: () => void;
@@ -41,7 +41,7 @@ export function StopDialog({ job, onClose, onForce }: Props) {
   );
 }
 
-function forecast(job: JobOut): string {
+function forecast(job: StandingJob): string {
   if (job.members.length === 0) return "The job has not been placed on any node: it will not start.";
   return (
     `Ends ${plural(job.workers_alive, "worker")} on ${plural(job.members.length, "node")}: SIGTERM first, ` +

@@ -1,14 +1,14 @@
-import type { JobOut } from "@/api";
+import type { StandingJob } from "@/api";
 import { serverNow } from "@/lib/clock";
 import { formatAge, formatClock, formatMoment } from "@/lib/format";
 import { JOB_STATES } from "@/lib/states";
 import { StateWord } from "@/ui/state-word";
-import { useTick } from "@/ui/use-tick";
+import { useTicking } from "@/ui/use-tick";
 import { More, MoreList } from "./more";
 import classes from "./why.module.css";
 
 /** What goes on and why: one sentence with its age, always there, and the sentences before it. */
-export function Why({ job }: { job: JobOut }) {
+export function Why({ job }: { job: StandingJob }) {
   const { sentence, since } = job.headline;
   return (
     <p className={classes.why}>
@@ -25,8 +25,7 @@ export function Why({ job }: { job: JobOut }) {
 }
 
 function Lasting({ since }: { since: string }) {
-  useTick();
-  const age = formatAge((serverNow() - Date.parse(since)) / 1000);
+  const age = useTicking(() => formatAge((serverNow() - Date.parse(since)) / 1000));
   return (
     <>
       {age === "now" ? "just" : "for"} <span className={classes.age}>{age}.</span>
@@ -38,7 +37,7 @@ function capital(word: string): string {
   return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
 
-function Past({ job }: { job: JobOut }) {
+function Past({ job }: { job: StandingJob }) {
   return (
     <More word="past">
       <MoreList label="Earlier states, newest first">

@@ -1,4 +1,6 @@
 import { Button } from "@mantine/core";
+import { useCallbackRef } from "@mantine/hooks";
+import { memo } from "react";
 import type { WorkerOut, WorkerUsageOut } from "@/api";
 import { formatCount } from "@/lib/format";
 import { Age } from "@/ui/age";
@@ -16,20 +18,22 @@ interface Props {
   usage: WorkerUsageOut | undefined;
   hasGpus: boolean;
   isSelected: boolean;
-  onSelect: () => void;
-  onKill: (() => void) | undefined;
+  onSelect: (rank: number) => void;
+  onKill: ((worker: WorkerOut) => void) | undefined;
   isPicked: boolean;
   /** Undefined: nobody may do anything to it here. */
-  onPick: (() => void) | undefined;
+  onPick: ((worker: WorkerOut) => void) | undefined;
 }
 
-export function WorkerRow({ index, worker, lag, usage, hasGpus, isSelected, onSelect, onKill, isPicked, onPick }: Props) {
+export const WorkerRow = memo(function WorkerRow({ index, worker, lag, usage, hasGpus, isSelected, onSelect, onKill, isPicked, onPick }: Props) {
   const standing = standingOf(worker, usage);
+  const kill = useCallbackRef(() => onKill?.(worker));
+  const select = () => onSelect(worker.rank);
   return (
     <tr
       aria-rowindex={index + 2}
       aria-selected={isSelected}
-      onClick={onSelect}
+      onClick={select}
       data-rank={worker.rank}
       title={worker.said || undefined}
     >
@@ -42,7 +46,7 @@ export function WorkerRow({ index, worker, lag, usage, hasGpus, isSelected, onSe
             checked={isPicked}
             disabled={worker.state !== "running" && !isPicked}
             onClick={(event) => event.stopPropagation()}
-            onChange={onPick}
+            onChange={() => onPick(worker)}
           />
         )}
         <button
@@ -50,7 +54,7 @@ export function WorkerRow({ index, worker, lag, usage, hasGpus, isSelected, onSe
           className={classes.rank}
           aria-label={`Select rank ${worker.rank}`}
           aria-pressed={isSelected}
-          onClick={onSelect}
+          onClick={select}
         >
           {worker.rank}
         </button>
@@ -69,19 +73,25 @@ export function WorkerRow({ index, worker, lag, usage, hasGpus, isSelected, onSe
       <td className={`${table.num} ${classes.wide}`}>{formatMemory(usage?.memory_bytes)}</td>
       {hasGpus && <td className={`${table.num} ${classes.wide}`}>{usage?.gpu_index ?? UNKNOWN}</td>}
       {hasGpus && <td className={`${table.num} ${classes.wide}`}>{formatGpu(usage)}</td>}
-      <td className={classes.act}>{onKill !== undefined && <KillButton worker={worker} onKill={onKill} />}</td>
+      <td className={classes.act}>{onKill !== undefined && <KillButton rank={worker.rank} isRunning={worker.state === "running"} isSent={worker.kill !== null} onKill={kill} />}</td>
     </tr>
   );
+});
+
+interface KillProps {
+  rank: number;
+  isRunning: boolean;
+  isSent: boolean;
+  onKill: () => void;
 }
 
 /** It stays while the worker is gone, so that the focus comes back to it and nothing moves. */
-function KillButton({ worker, onKill }: { worker: WorkerOut; onKill: () => void }) {
-  const isRunning = worker.state === "running";
+const KillButton = memo(function KillButton({ rank, isRunning, isSent, onKill }: KillProps) {
   return (
     <Button
       size="compact-xs"
       variant="default"
-      aria-label={`Kill rank ${worker.rank}`}
+      aria-label={`Kill rank ${rank}`}
       aria-disabled={!isRunning}
       data-disabled={!isRunning || undefined}
       onClick={(event) => {
@@ -89,7 +99,7 @@ function KillButton({ worker, onKill }: { worker: WorkerOut; onKill: () => void 
         if (isRunning) onKill();
       }}
     >
-      {worker.kill === null ? "Kill" : "Kill sent"}
+      {isSent ? "Kill sent" : "Kill"}
     </Button>
   );
-}
+});

@@ -65,10 +65,10 @@ export function WorkerTable({ workers, fastest, usage, selected, onSelect, onKil
                 usage={usage.get(worker.rank)}
                 hasGpus={hasGpus}
                 isSelected={selected === String(worker.rank)}
-                onSelect={() => onSelect(worker.rank)}
-                onKill={onKill && (() => onKill(worker))}
+                onSelect={onSelect}
+                onKill={onKill}
                 isPicked={picked.has(worker.rank)}
-                onPick={onPick && (() => onPick(worker))}
+                onPick={onPick}
               />
             );
           })}

@@ -1,7 +1,8 @@
 import { Button } from "@mantine/core";
-import { useState } from "react";
+import { useCallbackRef } from "@mantine/hooks";
+import { memo, useState } from "react";
 import { useSearchParams } from "wouter";
-import { useMayOperate, useWorkerUsage, type JobOut, type RoundOut, type WorkerOut } from "@/api";
+import { useJob, useMayOperate, useWorkerUsage, type JobOut, type RoundOut, type WorkerOut } from "@/api";
 import { plural } from "@/lib/format";
 import { ENDED, WORKER_WORDS } from "@/lib/states";
 import { useActs, type Act } from "@/ui/acts";
@@ -17,7 +18,12 @@ import { UsageNotes } from "./usage-notes";
 import classes from "./workers.module.css";
 
 /** The workers of the newest round. The selected rank, and what is searched for, stand in the address. */
-export function Workers({ job, rounds }: { job: JobOut; rounds: RoundOut[] }) {
+export const Workers = memo(function Workers({ id, rounds }: { id: number; rounds: RoundOut[] }) {
+  const job = useJob(id).data;
+  return job === undefined ? null : <Told job={job} rounds={rounds} />;
+});
+
+function Told({ job, rounds }: { job: JobOut; rounds: RoundOut[] }) {
   const [params, setParams] = useSearchParams();
   const [aimed, setAimed] = useState<Aimed | null>(null);
   const mayKill = useMayOperate() && !ENDED.has(job.state);
@@ -36,6 +42,11 @@ export function Workers({ job, rounds }: { job: JobOut; rounds: RoundOut[] }) {
       },
       { replace: true },
     );
+  // These stay the same ones, so that a row is rendered only when its worker has something new to say.
+  const search = useCallbackRef((text: string) => set("q", text));
+  const select = useCallbackRef((rank: number) => set("rank", String(rank)));
+  const kill = useCallbackRef((worker: WorkerOut) => setAimed({ workers: [worker], kind: "kill_worker" }));
+  const pick = useCallbackRef(picked.toggle);
   useKeys({
     k: () => {
       const found = job.workers.find((worker) => String(worker.rank) === selected && worker.state === "running");
@@ -49,7 +60,7 @@ export function Workers({ job, rounds }: { job: JobOut; rounds: RoundOut[] }) {
       <div className={classes.title}>
         <h2>Workers</h2>
         {(job.workers.length > MANY || wanted !== "") && (
-          <SearchField label="Search workers" placeholder="Rank, node, pid" value={wanted} onChange={(text) => set("q", text)} />
+          <SearchField label="Search workers" placeholder="Rank, node, pid" value={wanted} onChange={search} />
         )}
         {wanted !== "" && (
           <span className="quiet small" role="status">
@@ -72,10 +83,10 @@ export function Workers({ job, rounds }: { job: JobOut; rounds: RoundOut[] }) {
           usage={usage}
           fastest={Math.max(...job.workers.map((worker) => worker.step ?? 0))}
           selected={selected}
-          onSelect={(rank) => set("rank", String(rank))}
-          onKill={mayKill ? (worker) => setAimed({ workers: [worker], kind: "kill_worker" }) : undefined}
+          onSelect={select}
+          onKill={mayKill ? kill : undefined}
           picked={picked.ranks}
-          onPick={mayKill ? picked.toggle : undefined}
+          onPick={mayKill ? pick : undefined}
         />
       )}
       {told.data !== undefined && <UsageNotes usage={told.data} />}

@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { useSearchParams } from "wouter";
-import { linesOf, olderFrom, useLogWindow, useMoreLines, type JobOut, type LogAddress, type LogPlace, type LogWindow, type RoundOut } from "@/api";
+import { linesOf, olderFrom, useLogWindow, useMoreLines, type StandingJob, type LogAddress, type LogPlace, type LogWindow, type RoundOut } from "@/api";
 import { formatBytes, formatMoment } from "@/lib/format";
 import { ENDED } from "@/lib/states";
 import { Refused } from "@/ui/refused";
@@ -15,7 +15,7 @@ import classes from "./log-tab.module.css";
 import { useHeldPlace } from "./use-held-place";
 
 /** The output of workers of one round, of one rank or all. Which it is, and where, stands in the address. */
-export function LogTab({ job, rounds }: { job: JobOut; rounds: RoundOut[] }) {
+export function LogTab({ job, rounds }: { job: StandingJob; rounds: RoundOut[] }) {
   const [params, setParams] = useSearchParams();
   const of = logAddress(job, rounds, params);
   const set = (values: Record<string, string>) =>
@@ -40,7 +40,7 @@ export function LogTab({ job, rounds }: { job: JobOut; rounds: RoundOut[] }) {
 }
 
 interface Props {
-  job: JobOut;
+  job: StandingJob;
   rounds: RoundOut[];
   of: LogAddress;
   params: URLSearchParams;
@@ -53,9 +53,6 @@ function Log({ job, rounds, of, params, set }: Props) {
   const isFollowing = wantsEnd && place === null;
   const held = useHeldPlace(of, place);
   const mayGrow = !(ENDED.has(job.state) && job.round === of.round);
-  const log = useLogWindow(of, held, isFollowing && mayGrow);
-  const more = useMoreLines(of, held);
-  const lines = useMemo(() => (log.data === undefined ? [] : linesOf(log.data)), [log.data]);
   const [pattern, isCaseSensitive] = [params.get("find") ?? "", params.get("case") === "on"];
   const marks = useMemo(() => patternOf(pattern, isCaseSensitive), [pattern, isCaseSensitive]);
   const follow = (follows: boolean) => {
@@ -79,6 +76,42 @@ function Log({ job, rounds, of, params, set }: Props) {
       />
       <LogSearch of={of} pattern={pattern} isCaseSensitive={isCaseSensitive} target={params.get("line")} set={set} />
       {place !== null && <PlaceNote place={place} toEnd={() => follow(true)} />}
+      <Output
+        of={of}
+        place={place}
+        held={held}
+        mayGrow={mayGrow}
+        isFollowing={isFollowing}
+        onFollowing={follow}
+        hasTimes={hasTimes}
+        pattern={marks}
+        says={empty(of, job)}
+      />
+    </div>
+  );
+}
+
+interface OutputProps {
+  of: LogAddress;
+  place: LogPlace;
+  /** From where the lines are held. */
+  held: LogPlace;
+  mayGrow: boolean;
+  isFollowing: boolean;
+  onFollowing: (follows: boolean) => void;
+  hasTimes: boolean;
+  pattern: RegExp | null;
+  /** What stands here when nothing was written. */
+  says: string;
+}
+
+/** The lines. They alone are rendered when more come. */
+function Output({ of, place, held, mayGrow, isFollowing, onFollowing, hasTimes, pattern, says }: OutputProps) {
+  const log = useLogWindow(of, held, isFollowing && mayGrow);
+  const more = useMoreLines(of, held);
+  const lines = useMemo(() => (log.data === undefined ? [] : linesOf(log.data)), [log.data]);
+  return (
+    <>
       {log.error !== null && <Refused error={log.error} tried="The nodes were asked for lines." retry={log.refetch} />}
       {log.data && <Unread log={log.data} />}
       <LogLines
@@ -88,15 +121,15 @@ function Log({ job, rounds, of, params, set }: Props) {
         loadOlder={more.older}
         loadNewer={more.newer}
         isFollowing={isFollowing}
-        onFollowing={follow}
+        onFollowing={onFollowing}
         isNamed={isMerged(of)}
         hasTimes={hasTimes}
-        pattern={marks}
+        pattern={pattern}
         target={targetOf(place, log.data)}
         beginning={<Beginning dropped={log.data?.dropped_bytes ?? 0} />}
-        says={log.isPending ? "Asking the nodes …" : empty(of, job)}
+        says={log.isPending ? "Asking the nodes …" : says}
       />
-    </div>
+    </>
   );
 }
 
@@ -134,7 +167,7 @@ function Beginning({ dropped }: { dropped: number }) {
   return <div className={classes.beginning}>{says}</div>;
 }
 
-function empty({ rank, stream, round }: LogAddress, job: JobOut): string {
+function empty({ rank, stream, round }: LogAddress, job: StandingJob): string {
   const where = stream === "both" ? "either stream" : stream;
   const said = `${rank === "all" ? "No rank has written anything" : `Rank ${rank} has written nothing`} to ${where} in round ${round}.`;
   const hint = stream === "stdout" && !ENDED.has(job.state) ? " What a worker prints is here within a second, once it flushes its output." : "";

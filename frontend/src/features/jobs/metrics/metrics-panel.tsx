@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { useSearchParams } from "wouter";
-import { useMetrics, type JobOut, type MetricsOut } from "@/api";
+import { useMetrics, type StandingJob, type MetricsOut } from "@/api";
 import { plural } from "@/lib/format";
 import { ENDED } from "@/lib/states";
 import { Loading } from "@/ui/loading";
@@ -14,7 +14,7 @@ import { namesAtFirst, readView, writeView, type MetricsView } from "./view";
 import "uplot/dist/uPlot.min.css";
 
 /** Charts of all that the job reports, live. What is shown stands in the address. */
-export function MetricsPanel({ job }: { job: JobOut }) {
+export function MetricsPanel({ job }: { job: StandingJob }) {
   const { view, change } = useView();
   const isOver = ENDED.has(job.state);
   // What there is says a short answer; from then on only what is shown is asked for.

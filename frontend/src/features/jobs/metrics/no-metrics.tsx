@@ -1,4 +1,4 @@
-import type { JobOut } from "@/api";
+import type { StandingJob } from "@/api";
 import { ENDED } from "@/lib/states";
 import { Empty } from "@/ui/empty";
 import classes from "./metrics.module.css";
@@ -8,7 +8,7 @@ regroup_report.step(step, total=steps, loss=loss)`;
 const PATTERN = `"log_metrics": ["step (?P<step>\\\\d+)/(?P<total>\\\\d+).*loss (?P<loss>[\\\\d.]+)"]`;
 
 /** Both ways to charts: three words in the script, or none at all. */
-export function NoMetrics({ job }: { job: JobOut }) {
+export function NoMetrics({ job }: { job: StandingJob }) {
   const isOver = ENDED.has(job.state);
   const reads = (job.spec.log_metrics ?? []).length > 0;
   return (

@@ -1,7 +1,7 @@
 import { SegmentedControl } from "@mantine/core";
 import { useEffect, useMemo, useRef } from "react";
 import { useSearchParams } from "wouter";
-import { useCurve, useJob } from "@/api";
+import { useCurve, useJob, type JobOut } from "@/api";
 import { formatMetric } from "@/lib/format";
 import { Refused } from "@/ui/refused";
 import { CURVE_PX, drawCurve, spotsOf, strokesOf, type Spot } from "./curve";
@@ -13,8 +13,7 @@ const NONE = "none";
 /** Step or loss below the lanes, in the same time axis, where somebody wants to see it. Which one stands in the address. */
 export function CurveStrip({ stage, id, isOver }: { stage: Stage; id: number; isOver: boolean }) {
   const [params, setParams] = useSearchParams();
-  const metrics = useJob(id).data?.metrics ?? {};
-  const names = ["step", ...Object.keys(metrics)];
+  const names = ["step", ...(useJob(id, metricNames).data ?? [])];
   const chosen = params.get("curve");
   const choose = (value: string) =>
     setParams(
@@ -42,6 +41,10 @@ export function CurveStrip({ stage, id, isOver }: { stage: Stage; id: number; is
       {chosen !== null && <Curve stage={stage} id={id} name={chosen} isOver={isOver} />}
     </div>
   );
+}
+
+function metricNames(job: JobOut): string[] {
+  return Object.keys(job.metrics);
 }
 
 function Curve({ stage, id, name, isOver }: { stage: Stage; id: number; name: string; isOver: boolean }) {

@@ -77,7 +77,7 @@ function Measured({ stage, picture }: { stage: Stage; picture: Picture }) {
   renders += 1;
   const box = useRef<HTMLDivElement>(null);
   const place = usePlace(picture.rounds);
-  return <TimelineCanvas stage={stage} picture={picture} place={place} now={NOW} look="live" boxRef={box} onOpenCard={() => undefined} />;
+  return <TimelineCanvas stage={stage} picture={picture} place={place} end={NOW} look="live" boxRef={box} onOpenCard={() => undefined} />;
 }
 
 function frame(): Promise<number> {

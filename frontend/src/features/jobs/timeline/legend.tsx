@@ -1,3 +1,4 @@
+import { memo } from "react";
 import { WORKER_STATES, type WorkerState } from "@/lib/states";
 import { lookNamed, type LookName } from "./looks";
 import { MARKS, type MarkKind } from "./marks";
@@ -8,7 +9,7 @@ const OF_RANKS = Object.keys(WORKER_STATES) as WorkerState[];
 const MARK_KINDS: readonly MarkKind[] = ["failure", "stall", "kill", "fault", "checkpoint", "resumed", "join", "leave"];
 
 /** What the colours and marks of the timeline mean. */
-export function Legend({ hasRanks }: { hasRanks: boolean }) {
+export const Legend = memo(function Legend({ hasRanks }: { hasRanks: boolean }) {
   return (
     <ul className={classes.legend} aria-label="Legend">
       {OF_NODES.map((name) => (
@@ -20,7 +21,7 @@ export function Legend({ hasRanks }: { hasRanks: boolean }) {
       {hasRanks && OF_RANKS.map((name) => <Bar key={name} name={name} text={`worker ${lookNamed(name).word}`} />)}
     </ul>
   );
-}
+});
 
 function Bar({ name, text }: { name: LookName; text: string }) {
   const { tone, fill } = lookNamed(name);

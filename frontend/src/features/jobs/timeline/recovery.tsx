@@ -1,13 +1,13 @@
 import { useRef } from "react";
 import { UnstyledButton } from "@mantine/core";
-import type { JobOut, RoundOut, TimelineOut } from "@/api";
+import type { StandingJob, RoundOut, TimelineOut } from "@/api";
 import { usePlace } from "./use-place";
 import { Waterfall } from "./waterfall";
 import { inOneLine, newestRestart } from "./waterfall-words";
 import classes from "./waterfall.module.css";
 
 /** How the job came into the selected round. While none is selected, the newest restart in one line. */
-export function Recovery({ job, timeline }: { job: JobOut; timeline: TimelineOut }) {
+export function Recovery({ job, timeline }: { job: StandingJob; timeline: TimelineOut }) {
   const { rounds } = timeline;
   const place = usePlace(rounds);
   const isAsked = useRef(false);

@@ -17,7 +17,7 @@ beforeEach(() => {
   told = [];
   stage.onRest = (shown) => told.push(shown);
   const picture = pictureOf({ timeline: aTimeline({ lanes: [aLane("node-1")] }), ranks: [], open: new Set(), silence: new Map() });
-  stage.set({ picture, now: minute(60), width: WIDTH, selected: undefined, rank: undefined });
+  stage.set({ picture, end: minute(60), width: WIDTH, selected: undefined, rank: undefined });
 });
 
 afterEach(() => void vi.useRealTimers());
@@ -62,10 +62,10 @@ test("another address gives up a move that is on its way", () => {
 
 test("time that goes on moves nothing but what follows", () => {
   const picture = pictureOf({ timeline: aTimeline({}), ranks: [], open: new Set(), silence: new Map() });
-  const later = { picture, now: minute(70), width: WIDTH, selected: undefined, rank: undefined };
+  const later = { picture, end: minute(70), width: WIDTH, selected: undefined, rank: undefined };
   stage.set(later);
   expect(shown()).toEqual([60, 70]);
   stage.show({ from: minute(10), to: minute(20) });
-  stage.set({ ...later, now: minute(80) });
+  stage.set({ ...later, end: minute(80) });
   expect(shown()).toEqual([10, 20]);
 });

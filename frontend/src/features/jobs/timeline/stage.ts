@@ -1,12 +1,14 @@
 /**
- * What the picture shows at this moment, and when it is drawn: at most once for each frame of the screen.
+ * What the picture shows at this moment, and when it is drawn: at most once for each frame of the screen, only while it
+ * is in sight, and of itself only when time has come a pixel further.
  * React is told only when a move has come to rest, so that moving renders nothing anew.
  */
+import { serverNow } from "@/lib/clock";
 import { draw } from "./draw";
 import { readPalette, type Palette } from "./palette";
 import type { Picture } from "./picture";
 import { atX, HEAD_PX, LABELS_PX, LANES_MOST_PX, roomOf, type View } from "./scale";
-import { isFollowing, moved, showing, stretchOf, zoomed, type Bounds, type Shown, type Stretch } from "./view";
+import { isFollowing, moved, pixelMs, showing, stretchOf, zoomed, type Bounds, type Shown, type Stretch } from "./view";
 
 export interface Point {
   x: number;
@@ -15,13 +17,16 @@ export interface Point {
 
 export interface Shows {
   picture: Picture;
-  now: number;
+  /** When what is shown ended; null: it goes on. */
+  end: number | null;
   width: number;
   selected: number | undefined;
   rank: number | undefined;
 }
 
 const REST_MS = 200;
+/** It is ready before it is scrolled into sight. */
+const NEAR_PX = 200;
 
 export class Stage {
   private shows: Shows | null = null;
@@ -32,6 +37,8 @@ export class Stage {
   /** The last stretch that was told: the address says it back while the next move is on its way. */
   private told: Stretch | null = null;
   private resting: ReturnType<typeof setTimeout> | undefined;
+  private waiting: ReturnType<typeof setTimeout> | undefined;
+  private isSeen = true;
   private scrolled = 0;
   private pointer: Point | null = null;
   private readonly pointed = new Set<() => void>();
@@ -45,9 +52,14 @@ export class Stage {
     // The lanes beside it are new too, and not scrolled yet.
     this.scrolled = 0;
     this.repaint();
+    const sight = new IntersectionObserver(([entry]) => this.see(entry?.isIntersecting ?? true), { rootMargin: `${NEAR_PX}px` });
+    sight.observe(canvas);
     return () => {
+      sight.disconnect();
       cancelAnimationFrame(this.frame);
       clearTimeout(this.resting);
+      clearTimeout(this.waiting);
+      this.isSeen = true;
       this.frame = 0;
       this.canvas = null;
       this.point(null);
@@ -90,6 +102,10 @@ export class Stage {
 
   get view(): View {
     return { ...stretchOf(this.shown, this.bounds), width: this.shows?.width ?? 0 };
+  }
+
+  get now(): number {
+    return this.shows === null ? 0 : (this.shows.end ?? serverNow());
   }
 
   get scrolledBy(): number {
@@ -135,7 +151,7 @@ export class Stage {
   }
 
   private get bounds(): Bounds {
-    return { began: this.shows?.picture.began ?? 0, now: this.shows?.now ?? 0 };
+    return { began: this.shows?.picture.began ?? 0, now: this.now };
   }
 
   private move({ from, to }: Stretch): void {
@@ -157,11 +173,32 @@ export class Stage {
   };
 
   private request(): void {
-    if (this.frame !== 0 || this.canvas === null) return;
+    if (this.frame !== 0 || this.canvas === null || !this.isSeen) return;
     this.frame = requestAnimationFrame(() => {
       this.frame = 0;
       this.drawNow();
+      this.await();
     });
+  }
+
+  private see(isSeen: boolean): void {
+    if (this.isSeen === isSeen) return;
+    this.isSeen = isSeen;
+    this.request();
+  }
+
+  private await(): void {
+    clearTimeout(this.waiting);
+    if (this.shows === null || this.shows.end !== null) return;
+    // Read first: a view that follows ends no earlier.
+    const now = this.now;
+    const ms = pixelMs(this.view, roomOf(this.shows.width), now);
+    if (ms === null) return;
+    this.waiting = setTimeout(() => {
+      this.request();
+      // What lies under it has moved.
+      if (this.pointer !== null) this.point({ ...this.pointer });
+    }, ms);
   }
 
   /** Also for a benchmark, which measures how long it takes. */
@@ -172,8 +209,8 @@ export class Stage {
     const pen = this.fitted(canvas, shows.width, HEAD_PX + lanesPx);
     if (pen === null) return;
     this.palette ??= readPalette(canvas, window.devicePixelRatio || 1);
-    const { picture, now, selected, rank } = shows;
-    draw(pen, this.palette, { picture, view: this.view, now, selected, rank, scrolled: this.scrolled, lanesPx });
+    const { picture, selected, rank } = shows;
+    draw(pen, this.palette, { picture, view: this.view, now: this.now, selected, rank, scrolled: this.scrolled, lanesPx });
     this.beside?.(this.view, this.palette);
   }
 

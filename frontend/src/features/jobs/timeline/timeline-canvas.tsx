@@ -18,7 +18,8 @@ interface Props {
   stage: Stage;
   picture: Picture;
   place: Place;
-  now: number;
+  /** When what is shown ended; null: it goes on. */
+  end: number | null;
   /** Changes when colours do. */
   look: string;
   boxRef: RefObject<HTMLDivElement | null>;
@@ -30,13 +31,13 @@ const KEYS =
   "Plus and minus zoom, 0 shows all. The same content is there as a table.";
 
 /** The picture: a canvas, the names of its lanes, and what keys, wheel and pointer do to it. */
-export function TimelineCanvas({ stage, picture, place, now, look, boxRef, onOpenCard }: Props) {
+export function TimelineCanvas({ stage, picture, place, end, look, boxRef, onOpenCard }: Props) {
   const { ref: sized, width } = useElementSize<HTMLDivElement>();
   const canvas = useRef<HTMLCanvasElement>(null);
   const box = useMergedRef(sized, boxRef);
   const [chosen, setChosen] = useState({ key: "" });
   const lanesPx = lanesPxOf(picture);
-  useStage(stage, canvas, { picture, place, now, width, look });
+  useStage(stage, canvas, { picture, place, end, width, look });
   useGestures(stage, boxRef, picture, place);
 
   const press = (event: KeyboardEvent) => {
@@ -102,7 +103,7 @@ export function TimelineCanvas({ stage, picture, place, now, look, boxRef, onOpe
         onToggle={place.toggle}
         onRank={place.chooseRank}
       />
-      <UnderPointer stage={stage} picture={picture} now={now} />
+      <UnderPointer stage={stage} picture={picture} />
     </div>
   );
 }
@@ -118,18 +119,18 @@ function nextLane({ rows }: Picture, step: -1 | 1): string {
 interface Given {
   picture: Picture;
   place: Place;
-  now: number;
+  end: number | null;
   width: number;
   look: string;
 }
 
 /** Gives the stage what React knows. It draws by itself. */
-function useStage(stage: Stage, canvas: RefObject<HTMLCanvasElement | null>, { picture, place, now, width, look }: Given): void {
+function useStage(stage: Stage, canvas: RefObject<HTMLCanvasElement | null>, { picture, place, end, width, look }: Given): void {
   const scheme = useComputedColorScheme("light");
   const { shown, selected, rank } = place;
   const address = JSON.stringify(shown);
   useEffect(() => (canvas.current === null ? undefined : stage.attach(canvas.current)), [stage, canvas]);
-  useEffect(() => stage.set({ picture, now, width, selected, rank }), [stage, picture, now, width, selected, rank]);
+  useEffect(() => stage.set({ picture, end, width, selected, rank }), [stage, picture, end, width, selected, rank]);
   useEffect(() => stage.show(JSON.parse(address)), [stage, address]);
   useEffect(() => stage.repaint(), [stage, scheme, look]);
   useEffect(() => {

@@ -1,11 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useParams } from "wouter";
-import { useJob, useLiveStatus, useRankLanes, type RankLaneOut, type TimelineOut } from "@/api";
+import { useJob, useRankLanes, useStaleSince, type JobOut, type MemberOut, type RankLaneOut, type TimelineOut } from "@/api";
 import { serverNow } from "@/lib/clock";
 import { useActs } from "@/ui/acts";
 import { Refused } from "@/ui/refused";
 import { useKeys } from "@/ui/use-keys";
-import { useTick } from "@/ui/use-tick";
 import { CurveStrip } from "./curve-strip";
 import { Legend } from "./legend";
 import { silenceOf } from "./lives";
@@ -19,16 +18,14 @@ import { usePlace, type Place } from "./use-place";
 
 /** What happened when: a lane for each node, to scale, up to now. What is shown of it stands in the address. */
 export function Timeline({ timeline, isOver }: { timeline: TimelineOut; isOver: boolean }) {
-  useTick();
   const id = Number(useParams()["id"]);
   const place = usePlace(timeline.rounds);
   const [stage] = useState(() => new Stage());
   const [isTable, setTable] = useState(false);
   const box = useRef<HTMLDivElement>(null);
-  const live = useLiveStatus();
   // Of the time since the hub was last heard nothing is known, so nothing is drawn.
-  const known = live.kind === "stale" ? live.since : serverNow();
-  const now = isOver ? lastMoment(timeline) : known;
+  const staleSince = useStaleSince();
+  const end = isOver ? lastMoment(timeline) : staleSince;
   const nodes = useMemo(() => [...place.open].sort(), [place.open]);
   const asked = useRankLanes(id, nodes, Date.parse(timeline.now));
   const ranks = asked.data?.items;
@@ -44,7 +41,7 @@ export function Timeline({ timeline, isOver }: { timeline: TimelineOut; isOver: 
         <TimelineTable picture={picture} open={place.open} onToggle={place.toggle} />
       ) : (
         <>
-          <TimelineCanvas stage={stage} picture={picture} place={place} now={now} look={live.kind} boxRef={box} onOpenCard={openCard} />
+          <TimelineCanvas stage={stage} picture={picture} place={place} end={end} look={staleSince === null ? "live" : "stale"} boxRef={box} onOpenCard={openCard} />
           {asked.error !== null && (
             <Refused error={asked.error} tried={`The ranks of ${nodes.join(", ")} were asked for.`} retry={asked.refetch} />
           )}
@@ -62,13 +59,17 @@ export function Timeline({ timeline, isOver }: { timeline: TimelineOut; isOver: 
 }
 
 function usePicture(id: number, timeline: TimelineOut, ranks: RankLaneOut[] | undefined, place: Place, isOver: boolean): Picture {
-  const members = useJob(id).data?.members;
+  const members = useJob(id, membersOf).data;
   // The members come anew with how long each is silent, so that the moment is fixed when they come.
   const silence = useMemo(() => silenceOf(isOver ? [] : (members ?? []), serverNow()), [members, isOver]);
   return useMemo(
     () => pictureOf({ timeline, ranks: ranks ?? [], open: place.open, silence }),
     [timeline, ranks, place.open, silence],
   );
+}
+
+function membersOf(job: JobOut): MemberOut[] {
+  return job.members;
 }
 
 /** The card of the round takes the focus when it is opened by a key; the newest round in view when none is selected. */

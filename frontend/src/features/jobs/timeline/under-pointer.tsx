@@ -5,11 +5,11 @@ import { wordsAt } from "./under";
 import classes from "./timeline.module.css";
 
 /** What is under the pointer, beside it. It alone is rendered when the pointer moves. */
-export function UnderPointer({ stage, picture, now }: { stage: Stage; picture: Picture; now: number }) {
+export function UnderPointer({ stage, picture }: { stage: Stage; picture: Picture }) {
   const at = useSyncExternalStore(stage.onPoint, stage.pointsAt);
   if (at === null) return null;
   const view = stage.view;
-  const words = wordsAt({ picture, view, now, scrolled: stage.scrolledBy }, at.x, at.y);
+  const words = wordsAt({ picture, view, now: stage.now, scrolled: stage.scrolledBy }, at.x, at.y);
   if (words.length === 0) return null;
   const side = at.x > view.width / 2 ? { right: view.width - at.x + 12 } : { left: at.x + 12 };
   return (

@@ -32,6 +32,13 @@ export function stretchOf(shown: Shown, { began, now }: Bounds): Stretch {
   return { from: Math.max(began, to - RANGES[shown.range]), to };
 }
 
+const STEP_LEAST_MS = 1000;
+
+/** How long until the picture is another one as time goes on, a pixel or a second. Null: it stays, as now is out of view. */
+export function pixelMs({ from, to }: Stretch, px: number, now: number): number | null {
+  return now < from || now > to ? null : Math.max(STEP_LEAST_MS, (to - from) / px);
+}
+
 /** `factor` times as near, while what is at `at` stays where it is. */
 export function zoomed({ from, to }: Stretch, factor: number, at: number, bounds: Bounds): Stretch {
   const whole = Math.max(LEAST_MS, bounds.now - bounds.began, to - from);

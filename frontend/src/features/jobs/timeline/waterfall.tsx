@@ -1,7 +1,7 @@
 import type { ReactNode, Ref } from "react";
 import { UnstyledButton } from "@mantine/core";
 import { useSearchParams } from "wouter";
-import { useWaterfall, type JobOut, type PhaseOut, type RoundOut, type TimelineOut } from "@/api";
+import { useWaterfall, type StandingJob, type PhaseOut, type RoundOut, type TimelineOut } from "@/api";
 import { WaterfallRanks } from "./waterfall-ranks";
 import { axisOf, medianTick, wayBack, type Axis } from "./waterfall-scale";
 import { AxisHead, Columns, Track } from "./waterfall-track";
@@ -22,7 +22,7 @@ const NONE = "No moment of the way into this round is recorded: it began before 
 
 interface Props {
   ref: Ref<HTMLElement>;
-  job: JobOut;
+  job: StandingJob;
   timeline: TimelineOut;
   round: RoundOut;
   isGoingOn: boolean;
@@ -31,7 +31,7 @@ interface Props {
 /** Each phase of the way into a round to one scale, who was last in it, and how long it takes mostly. */
 export function Waterfall({ ref, job, timeline, round, isGoingOn }: Props) {
   const [isOpen, toggle] = useRanksShown();
-  const ranks = useWaterfall(job.id, round, isOpen ? job.timeline_version : undefined);
+  const ranks = useWaterfall(job.id, round, isOpen);
   const rows = isOpen ? (ranks.data?.rows ?? []) : [];
   const axis = axisOf([...round.phases, ...rows.flatMap((row) => row.phases)]);
   return (
