@@ -3,10 +3,14 @@ import { useQueryClient, type QueryClient, type QueryKey } from "@tanstack/react
 import { useEffect, useRef } from "react";
 
 interface Asked {
-  /** What was asked. */
-  name: string;
   version: number;
   at: number;
+}
+
+/** How long until it is asked again, in ms. Null: there is nothing new. */
+export function waitOf(before: Asked | undefined, { version, at }: Asked, pauseMs: number): number | null {
+  if (before === undefined) return 0;
+  return before.version === version ? null : Math.max(0, before.at + pauseMs - at);
 }
 
 /**
@@ -15,7 +19,7 @@ interface Asked {
  */
 export function useAskAgain(queryKey: QueryKey, version: number | undefined, pauseMs = 0): void {
   const cache = useQueryClient();
-  const asked = useRef<Asked | undefined>(undefined);
+  const asked = useRef<(Asked & { name: string }) | undefined>(undefined);
   const name = JSON.stringify(queryKey);
   useEffect(() => {
     if (version === undefined) return;
@@ -24,13 +28,14 @@ export function useAskAgain(queryKey: QueryKey, version: number | undefined, pau
     const note = () => (asked.current = { name, version, at: Date.now() });
     // The first answer is on its way already, and is at least as new.
     if (before === undefined && isOnItsWay(cache, key)) return void note();
-    if (before?.version === version) return;
     const ask = () => {
       note();
       void askAgain(cache, key);
     };
-    const wait = (before?.at ?? 0) + pauseMs - Date.now();
-    if (wait <= 0) return ask();
+    const wait = waitOf(before, { version, at: Date.now() }, pauseMs);
+    if (wait === null) return;
+    // Not put off by a timer: a page in the background has slow ones.
+    if (wait === 0) return ask();
     const timer = setTimeout(ask, wait);
     return () => clearTimeout(timer);
   }, [cache, name, version, pauseMs]);

@@ -31,6 +31,12 @@ describe("the part of a log that a page holds", () => {
     expect(window.pieces.length).toBeLessThan(6);
   });
 
+  it("is the very same window while nothing is written", () => {
+    const window = openedAtEnd(aPage(100, 110));
+    expect(withNewer(window, aPage(110, 110))).toBe(window);
+    expect(withNewer(window, { ...aPage(110, 110), problem: "node-1 does not answer." }).problem).toBe("node-1 does not answer.");
+  });
+
   it("stays bounded however far one scrolls, and can go back to what it has dropped", () => {
     let window = openedAtEnd(aPage(99_500, 100_000));
     for (let at = 99_500; at > 0; at -= PAGE_LINES) window = withOlder(window, aPage(at - PAGE_LINES, at));

@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { client, must } from "./client";
 import { keys } from "./keys";
+import type { MetricsOut } from "./types";
 
 /** Which metrics, and of which time; null: all there is. */
 export interface MetricsQuestion {
@@ -12,6 +13,8 @@ export interface MetricsQuestion {
 }
 
 const METRICS_MS = 2000;
+/** Names seldom become more. */
+const NAMES_MS = 10_000;
 
 /** No metric has that name: who asks for it is told of none. */
 const NONE = "-";
@@ -32,7 +35,12 @@ export function useMetrics(
       return must(client.GET("/api/jobs/{id}/metrics", { params: { path: { id }, query }, signal }));
     },
     enabled: isWanted,
-    refetchInterval: isOver ? false : METRICS_MS,
+    refetchInterval: ({ state }) => (isOver ? false : isOfNames(question, state.data) ? NAMES_MS : METRICS_MS),
     placeholderData: (previous) => previous,
   });
+}
+
+/** What is asked for the names alone, and has got some. */
+function isOfNames({ names }: MetricsQuestion, got: MetricsOut | undefined): boolean {
+  return names.length === 0 && (got?.names.length ?? 0) > 0;
 }

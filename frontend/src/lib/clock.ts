@@ -16,3 +16,8 @@ export function serverNow(): number {
 export function asServerTime(ms: number): number {
   return ms + offsetMs;
 }
+
+/** The milliseconds from `now` until a whole number of `stepMs` has passed. */
+export function untilWhole(stepMs: number, now: number): number {
+  return stepMs - (now % stepMs);
+}

@@ -1,6 +1,7 @@
 import { MultiSelect } from "@mantine/core";
+import { useCallbackRef } from "@mantine/hooks";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useRef } from "react";
+import { memo, useMemo, useRef } from "react";
 import { useSearchParams } from "wouter";
 import { useEvents, type EventOut, type StandingJob } from "@/api";
 import { formatClock, formatMoment } from "@/lib/format";
@@ -15,11 +16,11 @@ const QUIET: ReadonlySet<string> = new Set(["progress", "activity"]);
 export function EventsTab({ job }: { job: StandingJob }) {
   const [params, setParams] = useSearchParams();
   const events = useEvents(job.id);
-  const wanted = params.getAll("kind");
-  const all = events.data?.items ?? [];
-  const kinds = [...new Set(all.map((event) => event.kind))].sort();
-  const shown = all.filter((event) => wanted.length === 0 ? !QUIET.has(event.kind) : wanted.includes(event.kind)).reverse();
-  const choose = (chosen: string[]) =>
+  const wanted = params.getAll("kind").join(" ");
+  const all = events.data?.items ?? NONE;
+  const kinds = useMemo(() => [...new Set(all.map((event) => event.kind))].sort().join(" "), [all]);
+  const shown = useMemo(() => shownOf(all, listed(wanted)), [all, wanted]);
+  const choose = useCallbackRef((chosen: string[]) =>
     setParams(
       (held) => {
         held.delete("kind");
@@ -27,17 +28,11 @@ export function EventsTab({ job }: { job: StandingJob }) {
         return held;
       },
       { replace: true },
-    );
+    ),
+  );
   return (
     <div>
-      <MultiSelect
-        size="xs"
-        aria-label="Kinds of events"
-        placeholder={wanted.length === 0 ? "all kinds but progress" : ""}
-        data={[...new Set([...kinds, ...wanted])]}
-        value={wanted}
-        onChange={choose}
-      />
+      <Kinds kinds={kinds} wanted={wanted} onChange={choose} />
       {events.isLoading && <Loading what="the events" />}
       {events.error !== null && <Refused error={events.error} tried="The events were asked for." retry={events.refetch} />}
       {events.isSuccess && shown.length === 0 && <p className="quiet">No event of this kind has been reported yet.</p>}
@@ -45,6 +40,37 @@ export function EventsTab({ job }: { job: StandingJob }) {
     </div>
   );
 }
+
+const NONE: EventOut[] = [];
+
+function shownOf(all: EventOut[], wanted: string[]): EventOut[] {
+  return all.filter(({ kind }) => (wanted.length === 0 ? !QUIET.has(kind) : wanted.includes(kind))).reverse();
+}
+
+function listed(words: string): string[] {
+  return words === "" ? [] : words.split(" ");
+}
+
+interface KindsProps {
+  /** Words with spaces between them: the same text is the same choice. */
+  kinds: string;
+  wanted: string;
+  onChange: (chosen: string[]) => void;
+}
+
+const Kinds = memo(function Kinds({ kinds, wanted, onChange }: KindsProps) {
+  const chosen = listed(wanted);
+  return (
+    <MultiSelect
+      size="xs"
+      aria-label="Kinds of events"
+      placeholder={wanted === "" ? "all kinds but progress" : ""}
+      data={[...new Set([...listed(kinds), ...chosen])]}
+      value={chosen}
+      onChange={onChange}
+    />
+  );
+});
 
 function Rows({ events }: { events: EventOut[] }) {
   const box = useRef<HTMLDivElement>(null);

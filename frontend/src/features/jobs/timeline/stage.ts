@@ -3,7 +3,7 @@
  * is in sight, and of itself only when time has come a pixel further.
  * React is told only when a move has come to rest, so that moving renders nothing anew.
  */
-import { serverNow } from "@/lib/clock";
+import { serverNow, untilWhole } from "@/lib/clock";
 import { draw } from "./draw";
 import { readPalette, type Palette } from "./palette";
 import type { Picture } from "./picture";
@@ -198,7 +198,7 @@ export class Stage {
       this.request();
       // What lies under it has moved.
       if (this.pointer !== null) this.point({ ...this.pointer });
-    }, ms);
+    }, untilWhole(ms, Date.now()));
   }
 
   /** Also for a benchmark, which measures how long it takes. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { moved, readShown, showing, stretchOf, writtenShown, zoomed } from "./view";
+import { moved, pixelMs, readShown, showing, stretchOf, writtenShown, zoomed } from "./view";
 
 const BOUNDS = { began: 0, now: 7_200_000 };
 const MIDDLE = { from: 3_000_000, to: 3_600_000 };
@@ -52,4 +52,10 @@ test("an address that makes no sense shows the last ten minutes", () => {
   for (const text of ["", "range=2h", "from=x&to=y", "from=2026-11-30T12:00:00Z", "from=2026-11-30T12:00:00Z&to=2026-11-30T11:00:00Z"]) {
     expect(readShown(address(text))).toEqual({ range: "10m" });
   }
+});
+
+test("as time goes on it is another picture by the pixel or the second, and the same one once now is out of view", () => {
+  expect(pixelMs({ from: 0, to: 600_000 }, 1200, 600_000)).toBe(1000);
+  expect(pixelMs({ from: 0, to: 3_600_000 }, 1200, 3_600_000)).toBe(3000);
+  expect(pixelMs({ from: 0, to: 600_000 }, 1200, 600_001)).toBe(null);
 });

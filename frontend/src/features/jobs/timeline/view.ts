@@ -32,11 +32,11 @@ export function stretchOf(shown: Shown, { began, now }: Bounds): Stretch {
   return { from: Math.max(began, to - RANGES[shown.range]), to };
 }
 
-const STEP_LEAST_MS = 1000;
+const SECOND_MS = 1000;
 
-/** How long until the picture is another one as time goes on, a pixel or a second. Null: it stays, as now is out of view. */
+/** How long until the picture is another one as time goes on: whole seconds, and no less than a pixel. Null: it stays, as now is out of view. */
 export function pixelMs({ from, to }: Stretch, px: number, now: number): number | null {
-  return now < from || now > to ? null : Math.max(STEP_LEAST_MS, (to - from) / px);
+  return now < from || now > to ? null : SECOND_MS * Math.max(1, Math.ceil((to - from) / px / SECOND_MS));
 }
 
 /** `factor` times as near, while what is at `at` stays where it is. */
