@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from ninja import NinjaAPI
+from ninja.openapi.docs import Swagger
 
 from . import errors
 from .accounts.api import router as accounts
@@ -20,6 +22,13 @@ from .jobs.workers_api import router as workers
 from .parser import FitForRows
 from .uploads.api import router as uploads
 
+
+class Docs(Swagger):
+    """With files of this hub, where ninja would have the browser ask a server elsewhere."""
+
+    template_cdn = str(settings.API_DOCS / "templates" / "ninja" / "swagger.html")
+
+
 api = NinjaAPI(
     title="Regroup",
     version="1",
@@ -27,6 +36,7 @@ api = NinjaAPI(
     urls_namespace="api",
     auth=BY_ROLE,
     parser=FitForRows(),
+    docs=Docs(),
     docs_decorator=known_only,
 )
 errors.install(api)
