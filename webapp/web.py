@@ -23,11 +23,10 @@ def main() -> int:
     parser.add_argument("--port", default=8000, type=int)
     given = parser.parse_args()
     try:
-        address = _allow(given.host)
+        _serve(_allow(given.host), given.port)
     except (CannotListen, env.BadSetting) as problem:
         print(problem, file=sys.stderr)  # noqa: T201 - for the person who starts it
         return 1
-    _serve(address, given.port)
     return 0
 
 
@@ -49,7 +48,11 @@ def _allow(host: str) -> str:
 
 
 def _serve(address: str, port: int) -> None:
-    """Until a signal ends it. Django is imported here, once, with what was left in the environment."""
+    """Until a signal ends it. Django is imported here, once, with what was left in the environment.
+
+    Raises:
+        BadSetting: a variable makes no sense.
+    """
     uvicorn.run(
         "webapp.asgi:application",
         host=address,
