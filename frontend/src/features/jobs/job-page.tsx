@@ -52,8 +52,8 @@ function titleOf(job: StandingJob | undefined, isStale: boolean): string {
 /** It is rendered when the job changes, not when it goes on: what moves is asked for where it is shown. */
 function Job({ job }: { job: StandingJob }) {
   const isNarrow = useMediaQuery("(max-width: 720px)", false, { getInitialValueInEffect: false });
-  useTimelineKept(job.id);
   const { rounds, isEmpty } = useTimeline(job.id, headOf).data ?? UNKNOWN;
+  useTimelineKept(job.id);
   const drawn = isEmpty ? undefined : <Happened job={job} />;
   // Why it could not start is said above already; a card is for the failure of a worker.
   const failure = job.state === "failed" && job.failure?.said !== job.state_reason ? job.failure : null;

@@ -177,7 +177,7 @@ export class Stage {
     this.frame = requestAnimationFrame(() => {
       this.frame = 0;
       this.drawNow();
-      this.await();
+      this.waitForTime();
     });
   }
 
@@ -187,7 +187,7 @@ export class Stage {
     this.request();
   }
 
-  private await(): void {
+  private waitForTime(): void {
     clearTimeout(this.waiting);
     if (this.shows === null || this.shows.end !== null) return;
     // Read first: a view that follows ends no earlier.
