@@ -22,7 +22,13 @@ def nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def cold(nothing_set: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runners and store keepers are started anew, as where a node has no warm process."""
-    monkeypatch.setenv(COLD, "1")
+    monkeypatch.setenv(COLD, "runner keeper")
+
+
+@pytest.fixture
+def cold_runners(nothing_set: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The runners alone: their fork servers begin with them, so that the first workers come from there."""
+    monkeypatch.setenv(COLD, "runner")
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.agents.runner_harness import Attempt, Runner, attempt_in
+from tests.agents.runner_harness import MINIMAL, Attempt, Runner, attempt_in
 
 LONG = ("--steps", "100000", "--pace", "0.05")
 SHORT = ("--steps", "10", "--pace", "0.02")
@@ -13,7 +13,8 @@ SHORT = ("--steps", "10", "--pace", "0.02")
 
 def attempt_over(endpoint: str, folder: Path, **spec: Any) -> Attempt:
     """One worker on each of two nodes, unless the spec says otherwise."""
-    fields: dict[str, Any] = {"nnodes": "2", "nproc_per_node": 1, "args": LONG, "rdzv_backend": "etcd"}
+    fields: dict[str, Any] = {"nnodes": "2", "nproc_per_node": 1, "rdzv_backend": "etcd"}
+    fields |= {"script": MINIMAL, "args": LONG}
     return Attempt(folder, **{**fields, "rdzv_endpoint": endpoint, **spec})
 
 

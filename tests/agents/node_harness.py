@@ -24,10 +24,15 @@ from agents.wire import streams
 from agents.wire.codec import read_answer, read_event, to_json
 from agents.wire.commands import AnyCommand, LogSlice, LogSliceAnswer, StartRunner
 from agents.wire.spec import JobSpec, StartMessage
+from tests.agents.preloading import preload_of
+from tests.agents.warm_nest import NEST
+from tests.agents.warm_start import find_nest
 from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 STAND_IN = Path(__file__).with_name("stand_in_agent.py")
+QUICK = Path(__file__).with_name("quick_agent.py")
+"""With real runners and store keepers, forked."""
 SCRIPT = str(Path(__file__).with_name("stand_in_runner.py"))
 """Any file that is there: the stand-in for the runner does not run it."""
 
@@ -64,7 +69,8 @@ class Valkey:
 class Agent:
     """A node agent as an operator starts it. ``kill`` and ``start`` again as often as wanted.
 
-    ``entry``: the script that is run. The installed console script has the real runner.
+    ``entry``: the script that is run. The installed console script starts real runners anew, or forks them
+    where it is ``warm`` once it is; ``QUICK`` forks them at once.
     """
 
     def __init__(
@@ -83,6 +89,7 @@ class Agent:
         self._command = [sys.executable, str(entry), "--redis-url", redis_url, "--name", name]
         self._command += ["--data", str(data), "--address", "127.0.0.1", "--warm", "on" if warm else "off"]
         self._command += [*flags, *([] if slots is None else ["--slots", str(slots)])]
+        self._environment = {NEST: find_nest()} if entry == QUICK else {}
         self.log = log or data.with_name(f"{data.name}.log")
         self.start()
 
@@ -93,7 +100,7 @@ class Agent:
                 stdout=output,
                 stderr=output,
                 cwd=ROOT,
-                env=os.environ | {"PYTHONPATH": str(ROOT)},
+                env={**os.environ, "PYTHONPATH": str(ROOT), **self._environment},
             )
 
     def kill(self) -> None:
@@ -210,6 +217,6 @@ def start_command(node: str, *args: str, deadline_s: float = 30.0, **spec: Any) 
         endpoint="127.0.0.1:0",
         hosts_store=True,
         local_addr="127.0.0.1",
-        spec=JobSpec(**{"script": SCRIPT, "args": args} | spec),
+        spec=JobSpec(**preload_of(spec.get("script", SCRIPT)) | {"script": SCRIPT, "args": args} | spec),
     )
     return StartRunner(id=new_id(), message=message, deadline_s=deadline_s)

@@ -21,11 +21,14 @@ from agents.node.config import KEEPER_BOOT, RUNNER_BOOT
 from agents.node.settle import LAST
 from agents.procs import ProcessRef, find_marked, ref_of_child, wait_gone
 from agents.wire.spec import JobSpec, StartMessage, parse_nnodes
+from tests.agents.preloading import preload_of
 from tests.agents.warm_start import fork_warm
 from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 MINIMAL = str(ROOT / "examples" / "minimal.py")
+"""For ranks that must meet, or feel the loss of one."""
+STEPPING = str(Path(__file__).with_name("stepping.py"))
 
 PATIENCE_S = 90.0
 """Importing torch takes that long on a machine that is busy enough."""
@@ -168,17 +171,6 @@ class Runner(Process):
         return [(one["round"], one["nodes"], one["cause"], one["charged"]) for one in formed]
 
 
-def _preload(script: str | None) -> dict[str, tuple[str, ...]]:
-    """What the script has a use for: torch's import takes seconds, and that of its optimizers as long."""
-    try:
-        text = "" if script is None else Path(script).read_text()
-    except OSError:
-        return {}
-    if script is None or "torch._dynamo" in text:
-        return {}
-    return {"preload": ("torch.distributed",) if "torch" in text else ()}
-
-
 class Attempt:
     """The runners of one attempt and its store keeper, all here. Ends whatever is left when it is left."""
 
@@ -186,11 +178,11 @@ class Attempt:
         fields: dict[str, Any] = {
             "nproc_per_node": 2,
             "max_restarts": 3,
-            "script": MINIMAL,
+            "script": STEPPING,
             "shutdown_timeout": 5.0,
         }
         fields |= spec
-        self.spec = JobSpec(**_preload(fields["script"]) | fields)
+        self.spec = JobSpec(**preload_of(fields["script"]) | fields)
         self._folder = folder
         self.runners: dict[str, Runner] = {}
         self.keeper: Keeper | None = None

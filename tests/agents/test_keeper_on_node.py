@@ -22,7 +22,7 @@ from agents.node.trimming import Trimming
 from agents.procs import ProcessRef
 from agents.wire.codec import to_json
 from agents.wire.commands import KillWorker, StartRunner, StopRunner
-from tests.agents.node_harness import Agent, Hub, Valkey, new_id, start_command
+from tests.agents.node_harness import QUICK, Agent, Hub, Valkey, new_id, start_command
 from tests.waiting import wait_until
 
 STAND_IN_KEEPER = Path(__file__).with_name("stand_in_keeper.py")
@@ -42,7 +42,7 @@ def require_gone(agent: Agent, attempt: str) -> None:
 @pytest.fixture
 def real(valkey: Valkey, start_agent: Callable[..., Agent]) -> Agent:
     """With real runners, keepers and torch."""
-    return start_agent(valkey, entry=Path(sys.executable).with_name("regroup-agent"))
+    return start_agent(valkey, entry=QUICK)
 
 
 def start_real(agent: Agent, hub: Hub, folder: Path, script: str) -> str:

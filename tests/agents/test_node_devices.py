@@ -17,11 +17,12 @@ from agents.node.probes import gpus
 from agents.node.probes.gpus import named
 from agents.wire.commands import StartRunner, StopRunner
 from agents.wire.events import Gpu
-from tests.agents.node_harness import Agent, Hub, Valkey, incarnate, new_id, start_command
+from tests.agents.node_harness import QUICK, Agent, Hub, Valkey, incarnate, new_id, start_command
 from tests.nvml import stand_in
 from tests.waiting import wait_until
 
 REAL = Path(sys.executable).with_name("regroup-agent")
+"""Starts its runners anew. Only with ``LD_LIBRARY_PATH`` from the start do they find the driver's library."""
 SHOWS = "import os, time\nprint(os.environ.get('CUDA_VISIBLE_DEVICES'), flush=True)\ntime.sleep(600)\n"
 FOUR = tuple(
     Gpu(index=i, name="made up", memory_bytes=1, uuid=f"GPU-{word}") for i, word in enumerate("abcd")
@@ -38,12 +39,24 @@ def listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def node(listed: Path, valkey: Valkey, start_agent: Callable[..., Agent]) -> Agent:
     """With real runners and keepers, and as many slots as GPUs."""
     assert listed.exists()
-    return start_agent(valkey, entry=REAL, slots=None)
+    return start_agent(valkey, entry=QUICK, slots=None)
 
 
 @pytest.fixture
 def node_hub(valkey: Valkey, node: Agent) -> Hub:
     return Hub(valkey.redis, node.name)
+
+
+@pytest.fixture
+def cold_node(listed: Path, valkey: Valkey, start_agent: Callable[..., Agent]) -> Agent:
+    """The same, with runners that ask the driver."""
+    assert listed.exists()
+    return start_agent(valkey, entry=REAL, slots=None)
+
+
+@pytest.fixture
+def cold_hub(valkey: Valkey, cold_node: Agent) -> Hub:
+    return Hub(valkey.redis, cold_node.name)
 
 
 def job(node: Agent, folder: Path, **spec: Any) -> StartRunner:
@@ -91,7 +104,7 @@ def test_of_two_node_agents_on_one_machine_each_has_gpus_of_its_own(
 ) -> None:
     listed.write_text("GPU-a GPU-b GPU-c")
     monkeypatch.setenv("REGROUP_GPU_SHARE", "2/2")
-    second = start_agent(valkey, entry=REAL, slots=None)
+    second = start_agent(valkey, entry=QUICK, slots=None)
     hub = Hub(valkey.redis, second.name)
     facts = hub.wait_for("node_started")["facts"]
     assert ([gpu["uuid"] for gpu in facts["gpus"]], facts["slots"]) == (["GPU-b"], 1)
@@ -143,40 +156,40 @@ def kill(node: Agent, hub: Hub, attempt: str, round_number: int, rank: int) -> N
 
 @pytest.mark.parametrize("how", ["exec", "preload"])
 def test_a_worker_whose_gpu_is_gone_is_not_started_again_where_the_job_says_so(
-    node: Agent, node_hub: Hub, listed: Path, tmp_path: Path, how: str
+    cold_node: Agent, cold_hub: Hub, listed: Path, tmp_path: Path, how: str
 ) -> None:
-    command = job(node, tmp_path, nproc_per_node=2, max_restarts=3, shrink_on_gpu_loss=True, start=how)
+    command = job(cold_node, tmp_path, nproc_per_node=2, max_restarts=3, shrink_on_gpu_loss=True, start=how)
     attempt = command.message.attempt
-    assert node_hub.carry_out(command)["evidence"]["gpus"] == "GPU-a GPU-b"
-    assert seen(node, attempt) == "GPU-a,GPU-b"
+    assert cold_hub.carry_out(command)["evidence"]["gpus"] == "GPU-a GPU-b"
+    assert seen(cold_node, attempt) == "GPU-a,GPU-b"
     listed.write_text("- GPU-b")
-    kill(node, node_hub, attempt, 1, 0)
-    assert node_hub.wait_for("rendezvous_begun", attempt=attempt, previous_round=1)["gone_gpus"] == ["GPU-a"]
-    assert node_hub.wait_for("rendezvous_completed", attempt=attempt, round=2)["world_size"] == 1
-    assert seen(node, attempt, round_number=2) == "GPU-b"
+    kill(cold_node, cold_hub, attempt, 1, 0)
+    assert cold_hub.wait_for("rendezvous_begun", attempt=attempt, previous_round=1)["gone_gpus"] == ["GPU-a"]
+    assert cold_hub.wait_for("rendezvous_completed", attempt=attempt, round=2)["world_size"] == 1
+    assert seen(cold_node, attempt, round_number=2) == "GPU-b"
     # It comes back, as after a reset, and with it the worker.
     listed.write_text("GPU-a GPU-b")
-    kill(node, node_hub, attempt, 2, 0)
-    assert node_hub.wait_for("rendezvous_completed", attempt=attempt, round=3)["world_size"] == 2
-    assert seen(node, attempt, round_number=3) == "GPU-a,GPU-b"
+    kill(cold_node, cold_hub, attempt, 2, 0)
+    assert cold_hub.wait_for("rendezvous_completed", attempt=attempt, round=3)["world_size"] == 2
+    assert seen(cold_node, attempt, round_number=3) == "GPU-a,GPU-b"
     # The last ones go too.
     listed.write_text("- -")
-    kill(node, node_hub, attempt, 3, 1)
-    finished = node_hub.wait_for("runner_finished", attempt=attempt)
+    kill(cold_node, cold_hub, attempt, 3, 1)
+    finished = cold_hub.wait_for("runner_finished", attempt=attempt)
     assert (finished["outcome"], finished["is_infrastructure"]) == ("failed", True)
-    assert finished["reason"] == f"No GPU is left on {node.name}: GPU-a, GPU-b do not answer any more."
+    assert finished["reason"] == f"No GPU is left on {cold_node.name}: GPU-a, GPU-b do not answer any more."
 
 
 def test_without_that_all_workers_are_started_again(
-    node: Agent, node_hub: Hub, listed: Path, tmp_path: Path
+    cold_node: Agent, cold_hub: Hub, listed: Path, tmp_path: Path
 ) -> None:
-    command = job(node, tmp_path, nproc_per_node=2, max_restarts=3)
-    node_hub.carry_out(command)
-    assert seen(node, command.message.attempt) == "GPU-a,GPU-b"
+    command = job(cold_node, tmp_path, nproc_per_node=2, max_restarts=3)
+    cold_hub.carry_out(command)
+    assert seen(cold_node, command.message.attempt) == "GPU-a,GPU-b"
     listed.write_text("GPU-a -")
-    kill(node, node_hub, command.message.attempt, 1, 0)
+    kill(cold_node, cold_hub, command.message.attempt, 1, 0)
     assert (
-        node_hub.wait_for("rendezvous_completed", attempt=command.message.attempt, round=2)["world_size"] == 2
+        cold_hub.wait_for("rendezvous_completed", attempt=command.message.attempt, round=2)["world_size"] == 2
     )
 
 
@@ -195,7 +208,7 @@ def test_workers_beyond_the_gpus_see_none(
     listed: Path, valkey: Valkey, start_agent: Callable[..., Agent], tmp_path: Path
 ) -> None:
     listed.write_text("GPU-a")
-    node = start_agent(valkey, entry=REAL, slots=2)
+    node = start_agent(valkey, entry=QUICK, slots=2)
     hub = Hub(valkey.redis, node.name)
     one, _ = start(node, hub, tmp_path)
     other, ended = start(node, hub, tmp_path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import pytest
 from agents import procs
 from agents.procs import ProcessRef
 from agents.wire.commands import KillWorker
-from tests.agents.node_harness import Agent, Hub, Valkey, new_id, start_command
+from tests.agents.node_harness import QUICK, Agent, Hub, Valkey, new_id, start_command
 from tests.waiting import wait_until
 
 SCRIPT = """
@@ -32,7 +31,7 @@ time.sleep(600)
 
 @pytest.fixture
 def node(valkey: Valkey, start_agent: Callable[..., Agent]) -> Agent:
-    return start_agent(valkey, entry=Path(sys.executable).with_name("regroup-agent"))
+    return start_agent(valkey, entry=QUICK)
 
 
 @pytest.fixture

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from agents import procs
 from agents.wire.commands import LeaveRunner, StartRunner, StopRunner
-from tests.agents.node_harness import Agent, Hub, Valkey, incarnate, new_id, start_command
+from tests.agents.node_harness import QUICK, Agent, Hub, Valkey, incarnate, new_id, start_command
 from tests.waiting import wait_until
 
 
@@ -158,8 +157,7 @@ def pair(one: Agent, other: Agent, script: Path) -> tuple[StartRunner, StartRunn
 def test_the_store_hosts_runner_leaves_and_comes_back_while_the_other_node_goes_on(
     valkey: Valkey, start_agent: Callable[..., Agent], tmp_path: Path
 ) -> None:
-    entry = Path(sys.executable).with_name("regroup-agent")
-    one, other = (start_agent(valkey, entry=entry) for _ in range(2))
+    one, other = (start_agent(valkey, entry=QUICK) for _ in range(2))
     here, there = Hub(valkey.redis, one.name), Hub(valkey.redis, other.name)
     script = tmp_path / "train.py"
     script.write_text("import time\ntime.sleep(600)\n")

@@ -16,7 +16,7 @@ from tests.agents.preload_harness import Way, spec_of
 from tests.agents.runner_harness import Attempt, Runner, write_script
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.usefixtures("cold")
+pytestmark = pytest.mark.usefixtures("cold_runners")
 
 STEPS = """
 import os, signal, time

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from tests.agents.runner_harness import ROOT, Attempt, Runner, write_script
+from tests.agents.runner_harness import MINIMAL, ROOT, Attempt, Runner, write_script
 from tests.waiting import wait_until
 
 KILLS = 5
@@ -30,7 +30,7 @@ def charged(runner: Runner) -> list[str | None]:
 
 
 def test_a_killed_worker_comes_back_in_the_next_round_and_costs_one_restart(tmp_path: Path) -> None:
-    with Attempt(tmp_path, args=("--steps", "30", "--pace", "0.05")) as attempt:
+    with Attempt(tmp_path, script=MINIMAL, args=("--steps", "30", "--pace", "0.05")) as attempt:
         (runner,) = attempt.start("node-a")
         runner.wait_for_step(1)
         runner.kill(1, rank=1)
@@ -45,9 +45,8 @@ def test_a_killed_worker_comes_back_in_the_next_round_and_costs_one_restart(tmp_
 
 
 def test_several_kills_in_a_row_on_two_nodes_are_charged_once_each(tmp_path: Path) -> None:
-    with Attempt(
-        tmp_path, nnodes="1:3", max_restarts=20, args=("--steps", "5000", "--pace", "0.02")
-    ) as attempt:
+    spec = {"script": MINIMAL, "args": ("--steps", "5000", "--pace", "0.02")}
+    with Attempt(tmp_path, nnodes="1:3", max_restarts=20, **spec) as attempt:
         a, b = attempt.start("node-a", "node-b")
         for number in range(1, KILLS + 1):
             a.wait_for_step(number)

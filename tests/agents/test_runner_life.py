@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 
 from agents.procs import wait_gone
-from tests.agents.runner_harness import Attempt, write_script
+from tests.agents.runner_harness import MINIMAL, Attempt, write_script
 from tests.waiting import wait_until
-
-pytestmark = pytest.mark.usefixtures("cold")
 
 SLEEPER = "import time\nprint('up', flush=True)\ntime.sleep(600)\n"
 
@@ -28,8 +26,9 @@ print(json.dumps({
 """
 
 
+@pytest.mark.usefixtures("cold")
 def test_a_job_that_ends_well_is_recorded_in_order(tmp_path: Path) -> None:
-    with Attempt(tmp_path, args=("--steps", "8", "--pace", "0.02")) as attempt:
+    with Attempt(tmp_path, script=MINIMAL, args=("--steps", "8", "--pace", "0.02")) as attempt:
         (runner,) = attempt.start("node-a")
         last = runner.finish()
     assert (last["outcome"], last["reason"]) == ("succeeded", "all ranks ended with 0")
@@ -58,6 +57,7 @@ def test_a_job_that_ends_well_is_recorded_in_order(tmp_path: Path) -> None:
         assert [each["at"] for each in way] == sorted(each["at"] for each in way)
 
 
+@pytest.mark.usefixtures("cold")
 def test_workers_see_nothing_of_ours_but_the_report_module(tmp_path: Path) -> None:
     script = write_script(tmp_path, WITNESS)
     spec = {"script": script, "args": ("--lr", "0.1"), "env": {"GREETING": "hello"}, "workdir": str(tmp_path)}
@@ -77,6 +77,7 @@ def test_workers_see_nothing_of_ours_but_the_report_module(tmp_path: Path) -> No
     assert (seen["env"]["TORCHELASTIC_RESTART_COUNT"], seen["env"]["OMP_NUM_THREADS"]) == ("0", "1")
 
 
+@pytest.mark.usefixtures("cold")
 def test_a_runner_that_is_asked_to_stop_ends_its_workers_and_says_so(tmp_path: Path) -> None:
     with Attempt(tmp_path, preload=(), script=write_script(tmp_path, SLEEPER)) as attempt:
         (runner,) = attempt.start("node-a")
@@ -140,6 +141,7 @@ def test_a_runner_can_be_stopped_while_it_looks_for_the_store(tmp_path: Path) ->
         assert runner.finish()["outcome"] == "stopped"
 
 
+@pytest.mark.usefixtures("cold")
 def test_workers_die_with_a_runner_that_is_killed(tmp_path: Path) -> None:
     with Attempt(tmp_path, preload=(), script=write_script(tmp_path, SLEEPER)) as attempt:
         (runner,) = attempt.start("node-a")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
-from tests.agents.runner_harness import Attempt, write_script
+from tests.agents.runner_harness import MINIMAL, Attempt, write_script
 from tests.waiting import wait_until
 
 COUNTER = """
@@ -75,8 +75,9 @@ def test_a_failure_after_others_have_finished_brings_everybody_back(tmp_path: Pa
 
 
 def test_a_node_that_leaves_costs_the_others_no_failure_restart(tmp_path: Path) -> None:
-    conf, endless = {"last_call_timeout": "1"}, ("--steps", "100000", "--pace", "0.01")
-    with Attempt(tmp_path, nnodes="1:2", nproc_per_node=1, rdzv_conf=conf, args=endless) as attempt:
+    spec = {"script": MINIMAL, "args": ("--steps", "100000", "--pace", "0.01")}
+    conf = {"last_call_timeout": "1"}
+    with Attempt(tmp_path, nnodes="1:2", nproc_per_node=1, rdzv_conf=conf, **spec) as attempt:
         a, b = attempt.start("node-a", "node-b")
         a.wait_for_step(1)
         b.process.terminate()

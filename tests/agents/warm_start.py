@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 from functools import cache
@@ -15,12 +16,13 @@ from pathlib import Path
 
 from agents.bundle import Bundle
 from agents.node.devices import devices_of
-from agents.node.warm import MODULES, Child, WarmProcess
+from agents.node.warm import MODULES, ROOM, Child, WarmProcess
+from agents.procs import MARK
 from tests.waiting import LENIENCE, wait_until
 
 OF_EACH_TEST = "PYTEST_CURRENT_TEST"
 COLD = "REGROUP_TEST_COLD"
-"""Set by the fixture ``cold``: with it in its environment nothing is forked."""
+"""What is not forked: ``runner``, ``keeper`` or both. Set by the fixtures ``cold`` and ``cold_runners``."""
 PLAIN = {
     name: value
     for name, value in os.environ.items()
@@ -65,8 +67,12 @@ class Forked:
 def fork_warm(
     bundle: Bundle, boot: Path, environment: dict[str, str], store: socket.socket | None
 ) -> Forked | None:
-    """None where that process would differ from one that is started anew: its environment is another."""
-    if {name: value for name, value in environment.items() if name != OF_EACH_TEST} != PLAIN:
+    """None where the test wants it started anew, or it would differ from that: its environment is another."""
+    what = "runner" if store is None else "keeper"
+    ours = (OF_EACH_TEST, COLD)
+    if {name: value for name, value in environment.items() if name not in ours} != PLAIN:
+        return None
+    if what in environment.get(COLD, ""):
         return None
     request = {
         "module": MODULES[boot],
@@ -79,6 +85,19 @@ def fork_warm(
         fds = [log.fileno()] if store is None else [log.fileno(), store.fileno()]
         child = _warm().fork(request, fds)
     return None if child is None else Forked(child)
+
+
+@cache
+def find_nest() -> str:
+    """The socket of what the warm processes of node agents come from; it ends when this process does."""
+    path = str(Path(tempfile.mkdtemp(prefix="nest-")) / "socket")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(path)
+        listener.listen()
+        command = [sys.executable, str(Path(__file__).with_name("warm_nest.py")), "--room", "_" * ROOM]
+        environment = {**PLAIN, MARK: "_" * ROOM}
+        subprocess.Popen(command, stdin=listener.fileno(), env=environment, start_new_session=True)
+    return path
 
 
 @cache
