@@ -14,7 +14,7 @@ import pytest
 from agents import procs
 from agents.procs import ProcessRef
 from agents.wire.commands import KillWorker, StopRunner
-from tests.agents.node_harness import Agent, Hub, Valkey, new_id, start_command
+from tests.agents.node_harness import QUICK, Agent, Hub, Valkey, new_id, start_command
 from tests.small_disk import NEEDS_ROOT, fill, mounted
 from tests.waiting import wait_until
 
@@ -37,8 +37,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture
 def node(valkey: Valkey, small_disk: Path) -> Iterator[Agent]:
     name = f"node-{new_id()}"
-    entry = Path(sys.executable).with_name("regroup-agent")
-    agent = Agent(valkey.url, name, small_disk / name, entry=entry, log=small_disk.with_name(f"{name}.log"))
+    agent = Agent(valkey.url, name, small_disk / name, entry=QUICK, log=small_disk.with_name(f"{name}.log"))
     yield agent
     agent.end_all()
 

@@ -22,7 +22,7 @@ from agents.node.supervisor import Supervisor
 from agents.node.trimming import Trimming
 from agents.wire.codec import to_json
 from agents.wire.commands import KillWorker, LogSlice, StartRunner, StopRunner
-from tests.agents.node_harness import Agent, Hub, Valkey, incarnate, new_id, start_command
+from tests.agents.node_harness import QUICK, Agent, Hub, Valkey, incarnate, new_id, start_command
 from tests.waiting import wait_until
 
 
@@ -235,7 +235,7 @@ def test_the_record_of_each_end_stays_until_the_next_agent_would_not_write_it_ag
 @pytest.fixture
 def real(valkey: Valkey, start_agent: Callable[..., Agent]) -> Agent:
     """With real runners, keepers and torch."""
-    return start_agent(valkey, entry=Path(sys.executable).with_name("regroup-agent"))
+    return start_agent(valkey, entry=QUICK)
 
 
 def test_a_real_runner_that_was_killed_is_followed_by_one_in_the_same_store(
