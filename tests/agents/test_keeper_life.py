@@ -16,8 +16,6 @@ from tests.agents.listening import addresses_listening_on
 from tests.agents.runner_harness import Attempt, Keeper, write_script
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.usefixtures("cold")
-
 SLEEPER = "import time\nprint('up', flush=True)\ntime.sleep(600)\n"
 
 
@@ -55,6 +53,7 @@ def test_a_killed_runner_on_the_store_host_takes_nobody_along_and_may_come_back(
         assert keeper_of(attempt).records("keeper_finished") == []
 
 
+@pytest.mark.usefixtures("cold")
 def test_a_lost_keeper_ends_every_runner_and_its_node_is_named(tmp_path: Path) -> None:
     script = write_script(tmp_path, SLEEPER)
     with Attempt(tmp_path, nnodes="2", nproc_per_node=1, script=script) as attempt:
@@ -105,6 +104,7 @@ def test_it_stays_while_one_node_leaves_and_goes_when_all_are_asked_to_stop(tmp_
         require_gone(keeper)
 
 
+@pytest.mark.usefixtures("cold_runners")
 def test_a_stop_before_anybody_came_ends_it_soon(tmp_path: Path) -> None:
     with Attempt(tmp_path, nnodes="2") as attempt:
         (runner,) = attempt.start("node-a")
@@ -117,6 +117,7 @@ def test_a_stop_before_anybody_came_ends_it_soon(tmp_path: Path) -> None:
         require_gone(keeper)
 
 
+@pytest.mark.usefixtures("cold_runners")
 def test_it_does_not_wait_for_ever_for_the_first_runner(tmp_path: Path) -> None:
     with Attempt(tmp_path, rdzv_conf={"join_timeout": "1"}) as attempt:
         (runner,) = attempt.start("node-a")
@@ -126,6 +127,7 @@ def test_it_does_not_wait_for_ever_for_the_first_runner(tmp_path: Path) -> None:
         require_gone(keeper)
 
 
+@pytest.mark.usefixtures("cold")
 def test_sigterm_ends_it_at_once(tmp_path: Path) -> None:
     script = write_script(tmp_path, SLEEPER)
     with Attempt(tmp_path, nproc_per_node=1, script=script) as attempt:
@@ -156,6 +158,7 @@ def test_an_interpreter_without_a_working_torch_is_named(tmp_path: Path) -> None
     assert "libtorch.so is not there" in last["reason"]
 
 
+@pytest.mark.usefixtures("cold_runners")
 def test_a_keeper_that_fails_before_anybody_came_is_not_waited_for(tmp_path: Path) -> None:
     with Attempt(tmp_path, nnodes="2") as attempt:
         (runner,) = attempt.start("node-a")
