@@ -98,10 +98,9 @@ def _seconds(at: str) -> float:
 
 
 def test_who_does_not_come_in_time_is_not_waited_for_again_and_may_come_later(tmp_path: Path) -> None:
-    script = write_script(tmp_path, COLLECTIVE)
     conf = {"last_call_timeout": "12"}
     names = ("node-a", "node-b")
-    with Attempt(tmp_path, nnodes="1:2", nproc_per_node=1, rdzv_conf=conf, script=script) as attempt:
+    with Attempt(tmp_path, nnodes="1:2", nproc_per_node=1, rdzv_conf=conf) as attempt:
         (first,) = attempt.start("node-a", nodes=names)
         late = {"node-b": "it did not join within 12 s (last_call_timeout)"}
         assert first.wait_for("rendezvous_completed", round=1)["absent"] == late
@@ -110,10 +109,11 @@ def test_who_does_not_come_in_time_is_not_waited_for_again_and_may_come_later(tm
         assert first.wait_for("rendezvous_completed", round=2)["absent"] == late
         assert seconds_to_form(first, 2) < 12 <= seconds_to_form(first, 1)
         first.wait_for_step(2, beyond=3)
-        attempt.start_on("node-b")
+        second = attempt.start_on("node-b")
         third = first.wait_for("rendezvous_completed", round=3)
         assert (third["nodes"], third["absent"], third["cause"]) == (list(names), {}, "membership")
-        first.wait_for_step(3, beyond=3)
+        for runner in (first, second):
+            runner.wait_for_step(3, beyond=3)
 
 
 def shift_clock(folder: Path, seconds: int) -> dict[str, str]:
@@ -125,13 +125,13 @@ def shift_clock(folder: Path, seconds: int) -> dict[str, str]:
 
 @pytest.mark.parametrize("seconds", [60, -60])
 def test_a_node_whose_clock_is_a_minute_off_lives_on_and_recovers(tmp_path: Path, seconds: int) -> None:
-    script = write_script(tmp_path, COLLECTIVE)
     wrong = shift_clock(tmp_path / "clock", seconds)
-    with Attempt(tmp_path, nnodes="1:2", nproc_per_node=1, script=script) as attempt:
+    with Attempt(tmp_path, nnodes="1:2", nproc_per_node=1) as attempt:
         (right,) = attempt.start("node-a", nodes=("node-a", "node-b"))
         other = attempt.start_on("node-b", env=wrong)
         # Several keep-alives long, by which time torch has called it dead.
-        right.wait_for_step(1, beyond=150)
+        for runner in (right, other):
+            runner.wait_for_step(1, beyond=150)
         told, true = (_seconds(one.records("runner_started")[0]["at"]) for one in (other, right))
         assert abs(told - true) > 30
         assert (right.records("restart_begun"), other.records("restart_begun")) == ([], [])
@@ -168,9 +168,8 @@ def test_static_gives_ranks_in_the_order_of_the_nodes(tmp_path: Path) -> None:
 
 
 def test_who_dies_while_a_round_forms_is_not_waited_for_and_its_replacement_gets_in(tmp_path: Path) -> None:
-    script = write_script(tmp_path, COLLECTIVE)
     names = ("node-a", "node-b", "node-c")
-    with Attempt(tmp_path, nnodes="3", nproc_per_node=1, script=script) as attempt:
+    with Attempt(tmp_path, nnodes="3", nproc_per_node=1) as attempt:
         first, second = attempt.start("node-a", "node-b", nodes=names)
         first.wait_for("rendezvous_joined", joined=["node-a", "node-b"])
         second.process.kill()
@@ -180,21 +179,13 @@ def test_who_dies_while_a_round_forms_is_not_waited_for_and_its_replacement_gets
         attempt.start_on("node-b")
         formed = first.wait_for("rendezvous_completed")
         assert (formed["round"], formed["nodes"]) == (1, list(names))
-        first.wait_for_step(1, beyond=3)
-
-
-ALONE = """
-import time
-import regroup_report
-for step in range(1, 100_000):
-    regroup_report.step(step)
-    time.sleep(0.05)
-"""
+        for runner in attempt.runners.values():
+            runner.wait_for_step(1, beyond=3)
 
 
 def test_who_changes_the_round_wakes_those_who_would_look_much_later(tmp_path: Path) -> None:
-    names, script = ("node-a", "node-b"), write_script(tmp_path, ALONE)
-    spec = {"nnodes": "1:2", "nproc_per_node": 1, "script": script, "monitor_interval": 600.0}
+    names = ("node-a", "node-b")
+    spec = {"nnodes": "1:2", "nproc_per_node": 1, "monitor_interval": 600.0}
     with Attempt(tmp_path, rdzv_conf={"last_call_timeout": "1"}, **spec) as attempt:
         (first,) = attempt.start("node-a", nodes=names)
         first.wait_for_step(1)
