@@ -18,9 +18,9 @@ import pytest
 
 from tests.agents.node_harness import Valkey
 from tests.docker.files import DOCKER, ROOT, SECRETS, read_compose, read_dockerfile, read_settings
-from tests.docker.fresh_venv import make_venv
 from tests.docker.image_tree import lay_out
 from tests.docker.init_process import InitProcess
+from tests.docker.linked_venv import make_linked_venv
 from tests.postgres import run_postgres
 from tests.valkey import free_port
 from tests.waiting import wait_until
@@ -31,9 +31,10 @@ COMPOSE = read_compose()
 
 @pytest.fixture(scope="module")
 def hub_image(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files of the hub's image and, in ``venv``, the packages it installs."""
+    """The files of the hub's image and, in ``venv``, the packages it installs, and no others."""
+    assert any(run.text.endswith("-r requirements-hub.txt") for run in IMAGE.all("RUN"))
     folder = lay_out(IMAGE, tmp_path_factory.mktemp("hub"))
-    make_venv(folder / "venv", "-r", str(folder / "requirements-hub.txt"))
+    make_linked_venv(folder / "venv", folder / "requirements-hub.txt")
     return folder
 
 
