@@ -44,8 +44,9 @@ class Squares(Dataset):
     def __getitem__(self, i): return torch.tensor([i * i, torch.utils.data.get_worker_info().id])
 
 def main():
-    for method in (None, "fork", "spawn", "forkserver"):
-        loader = DataLoader(Squares(), num_workers=2, batch_size=3, multiprocessing_context=method)
+    # Those that are not forked import torch once more, each.
+    for method, loaders in ((None, 2), ("fork", 2), ("spawn", 1), ("forkserver", 1)):
+        loader = DataLoader(Squares(), num_workers=loaders, batch_size=3, multiprocessing_context=method)
         print(method, [batch.tolist() for batch in loader], flush=True)
     layer = torch.nn.Linear(3, 2)
     layer(torch.ones(1, 3)).sum().backward()

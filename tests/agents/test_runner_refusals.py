@@ -31,7 +31,7 @@ def test_an_error_file_says_more_than_stderr(tmp_path: Path) -> None:
         "from torch.distributed.elastic.multiprocessing.errors import record\n"
         "@record\ndef main():\n    raise ValueError('bad learning rate -3')\nmain()\n",
     )
-    with Attempt(tmp_path, nproc_per_node=1, max_restarts=0, script=script) as attempt:
+    with Attempt(tmp_path, nproc_per_node=1, max_restarts=0, preload=(), script=script) as attempt:
         (runner,) = attempt.start("node-a")
         assert "ValueError: bad learning rate -3 (train.py:4)" in runner.finish()["reason"]
     assert runner.records("worker_exited")[0]["error"]["read_from"] == "error file"
