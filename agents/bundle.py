@@ -85,6 +85,11 @@ class Bundle:
         return _split(self.folder.name)[1]
 
     @property
+    def data(self) -> Path:
+        """The node agent's data folder."""
+        return self.folder.parents[1]
+
+    @property
     def journal(self) -> Path:
         return self.folder / "journal.jsonl"
 

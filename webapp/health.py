@@ -17,6 +17,7 @@ from agents.wire import streams
 from .accounts.models import Account
 from .errors import ERRORS
 from .redis import age_of, find_problem
+from .sealing import find_trouble
 
 router = Router(tags=["health"])
 
@@ -39,6 +40,7 @@ class Health(Schema):
     ingest: Part
     celery: Part
     disk: Part
+    secrets: Part
 
 
 def _look(name: str, question: Any, error: type[Exception]) -> Part:
@@ -61,7 +63,8 @@ def look() -> Health:
     bus = Part(ok=problem is None, says=problem or "Redis answers.")
     ingest = _moves("Ingest", streams.INGEST, "what nodes report is not taken in, and pages show old news")
     celery = _moves("Celery", streams.CELERY, "no job is placed; running ones are watched as ever")
-    parts = {"database": database, "redis": bus, "ingest": ingest, "celery": celery, "disk": _disk()}
+    parts = {"database": database, "redis": bus, "ingest": ingest, "celery": celery}
+    parts |= {"disk": _disk(), "secrets": _secrets()}
     return Health(ok=all(part.ok for part in parts.values()), **parts)
 
 
@@ -73,6 +76,12 @@ def _disk() -> Part:
     return Part(
         ok=False, says=f"The disk of {settings.DATA} is full: {free >> 20} MiB are free. Make room there."
     )
+
+
+def _secrets() -> Part:
+    if trouble := find_trouble():
+        return Part(ok=False, says=f"Secret variables of jobs can be neither sealed nor opened. {trouble}")
+    return Part(ok=True, says="Secret variables of jobs can be sealed and opened.")
 
 
 def _moves(name: str, key: str, what_follows: str) -> Part:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from agents.wire.masking import MASK, looks_secret, mask, mask_env
+from agents.wire.masking import MASK, holds_secrets, looks_secret, mask, mask_env, open_env, secrets_of
 
-__all__ = ["MASK", "looks_secret", "mask", "mask_env"]
+__all__ = ["MASK", "holds_secrets", "looks_secret", "mask", "mask_env", "open_env", "secrets_of"]

@@ -28,6 +28,7 @@ from .probes import gpus
 from .probes.facts import find_addresses, gather_facts
 from .probes.gpu_usage import GpuUsage
 from .requests import Requests
+from .secrets import keep_key
 from .shipper import Shipper
 from .spawn import node_environment
 from .supervisor import Supervisor
@@ -75,6 +76,7 @@ class Daemon:
         self._stopping = threading.Event()
         self._troubles = Troubles()
         gate.load(config.data)
+        keep_key(config.data)
         self._journal = NodeJournal(config.data, config.name)
         ledger = Ledger(config.data)
         self._trimming = Trimming(config.data, config.keep_days, self._journal, ledger)

@@ -17,6 +17,7 @@ from pathlib import Path
 from ..bundle import Bundle, write_aside
 from ..journal import read_lines
 from ..wire.events import EvidenceKept
+from ..wire.sealing import CannotOpen
 from ..wire.spec import StartMessage
 from . import evidence_parts
 from .devices import devices_of
@@ -25,6 +26,7 @@ from .hook_notes import Due, Hook
 from .hooks import Hooks
 from .journal import NodeJournal
 from .round_ends import RoundEnd, Rounds
+from .secrets import open_message
 
 log = logging.getLogger("regroup.agent")
 
@@ -71,7 +73,18 @@ class Evidence:
         if (bundle.folder / DONE).exists() or _is_old(bundle):
             self._over.add(name)
         else:
-            self._following[name] = _Follower(bundle, message, self._journal)
+            self._following[name] = _Follower(bundle, _opened(message, bundle), self._journal)
+
+
+def _opened(message: StartMessage, bundle: Bundle) -> StartMessage:
+    """With the values that are to be hidden in what is kept, and that the job's own commands have."""
+    try:
+        return open_message(message, bundle.data)
+    except CannotOpen as error:
+        log.error(
+            "evidence and hooks go on without the job's secrets bundle=%s: %s", bundle.folder.name, error
+        )
+        return message
 
 
 def _is_old(bundle: Bundle) -> bool:

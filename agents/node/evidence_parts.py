@@ -78,7 +78,9 @@ class _Writer:
 
 
 def secrets_of(message: StartMessage) -> tuple[str, ...]:
-    return secrets_in(os.environ, message.spec.env)
+    """``message`` is an opened one: see ``secrets.py``."""
+    spec = message.spec
+    return secrets_in(os.environ, spec.env, spec.rdzv_conf, marked=spec.secret_env)
 
 
 def zip_of(bundle: Bundle, round_number: int) -> Path:
@@ -114,7 +116,9 @@ def put_together(
     ranks = {rank: _write_rank(bundle, end, rank, before, forced, writer) for rank in _ranks(bundle, end)}
     writer.write("journal.jsonl", "".join(f"{line}\n" for line in end.records))
     writer.write("runner.log", last_lines(bundle.own_log, LINES))
-    environment = before.get("environment") or mask_env({**os.environ, **message.spec.env})
+    environment = before.get("environment") or mask_env(
+        {**os.environ, **message.spec.env}, message.spec.secret_env
+    )
     writer.write("environment.json", _text(environment))
     writer.write("start.json", _text(mask(json.loads(to_json(message)))))
     part = {

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import procs
-from ..bundle import Bundle
+from ..bundle import Bundle, KeeperBundle
 from ..procs import ProcessRef
+from ..wire.rdzv import PASSWORD
 from ..wire.spec import StartMessage
 from .config import SECRETS
 from .devices import devices_of
 from .interface import socket_variables
+from .secrets import open_message
 from .warm import Child, Warm
 
 SURVIVED_S = 1.0
@@ -34,9 +36,15 @@ def job_environment(agent: Mapping[str, str], message: StartMessage) -> dict[str
     return node_environment(agent, message.local_addr) | message.spec.env
 
 
+def process_environment(agent: Mapping[str, str], message: StartMessage) -> dict[str, str]:
+    """The same with what the process is told beside its start message, as no file may hold it."""
+    password = message.spec.rdzv_conf.get("password", "")
+    return job_environment(agent, message) | ({PASSWORD: password} if password else {})
+
+
 def environment_of(bundle: Bundle, agent: Mapping[str, str], message: StartMessage) -> dict[str, str]:
     """The same for the bundle's process, with its devices and its mark."""
-    return job_environment(agent, message) | devices_of(bundle).variables | {procs.MARK: bundle.mark}
+    return process_environment(agent, message) | devices_of(bundle).variables | {procs.MARK: bundle.mark}
 
 
 @dataclass(frozen=True)
@@ -58,11 +66,17 @@ def start(
 ) -> Started:
     """Start the bundle's process and note at once who it is. ``store`` is handed to it.
 
+    The job's secrets reach a runner in its environment; a store keeper needs none of them.
     Killed in between, the next daemon finds it by its mark.
+
+    Raises:
+        CannotOpen: with a sentence; nothing is started.
     """
+    if not isinstance(bundle, KeeperBundle):
+        message = open_message(message, bundle.data)
     child = None
     if warm is not None:
-        environment = job_environment(os.environ, message)
+        environment = process_environment(os.environ, message)
         child = warm.fork(bundle, python, environment, boot, store)
     ref = child.ref if child else _find_survivor(bundle) if warm is not None else None
     if ref is not None:

@@ -78,7 +78,7 @@ class Agent(LocalElasticAgent):
         self._handler, self._stop, self._fork_server = handler, stop, fork_server
         self.tail, self._crew = Tail(bundle, journal), Crew(message, bundle)
         gather_torch_metrics(self.tail.put_metrics)
-        self._grab = Grab(bundle, message.spec.evidence)
+        self._grab = Grab(bundle, message.spec.evidence, message.spec.secret_env)
         self._workers = Workers({}, {}, {})
         self._oom: OomKiller = OomKiller() if earlier is None else earlier._oom
         self._finished: RunResult | None = None

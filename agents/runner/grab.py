@@ -45,10 +45,10 @@ class Standing:
 
 
 class Grab:
-    """``level``: see ``agents.wire.hooks.LEVELS``."""
+    """``level``: see ``agents.wire.hooks.LEVELS``. ``marked``: variables that are secret by choice."""
 
-    def __init__(self, bundle: Bundle, level: str) -> None:
-        self._bundle, self._level = bundle, level
+    def __init__(self, bundle: Bundle, level: str, marked: tuple[str, ...] = ()) -> None:
+        self._bundle, self._level, self._marked = bundle, level, marked
         self.seconds: dict[int, float] = {}
         """What it took before the workers of each round were ended."""
 
@@ -100,7 +100,7 @@ class Grab:
         return {
             "at": at,
             "machine": machine,
-            "environment": mask_env(os.environ),
+            "environment": mask_env(os.environ, self._marked),
             "ranks": {rank: {**facts, "stack": stacks[rank]} for rank, facts in ranks.items()},
         }
 

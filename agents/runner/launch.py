@@ -10,6 +10,8 @@ import os
 import shutil
 import sys
 import traceback
+from collections.abc import MutableMapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from ..journal import Journal
 from ..output import forgive_full_disks
 from ..procs import ref_of_child
 from ..wire import streams
-from ..wire.rdzv import ConfError, RdzvConf, read_rdzv_conf
+from ..wire.rdzv import PASSWORD, ConfError, RdzvConf, read_rdzv_conf
 from ..wire.runner_events import RunnerFinished, RunnerStarted
 from ..wire.spec import StartMessage, workers_on
 from ..wire.store import keeps_store
@@ -46,7 +48,16 @@ def main(argv: list[str]) -> int:
             f"The start message {bundle.folder / 'start.json'} cannot be read.", file=sys.stderr, flush=True
         )
         return 2
-    return Launch(bundle, message, stop, args.warm).run()
+    return Launch(bundle, with_password(message, os.environ), stop, args.warm).run()
+
+
+def with_password(message: StartMessage, environ: MutableMapping[str, str]) -> StartMessage:
+    """``rdzv_conf`` with the password that the environment has; from there on nobody inherits it."""
+    password = environ.pop(PASSWORD, "")
+    if not password:
+        return message
+    spec = message.spec
+    return replace(message, spec=replace(spec, rdzv_conf={**spec.rdzv_conf, "password": password}))
 
 
 def begins_at_once(workers: int, cores: int) -> bool:

@@ -65,6 +65,8 @@ class NodeFacts:
     """What jobs may ask of a node, as its operator wrote it."""
     environments: tuple[Environment, ...] = ()
     """Interpreters that jobs may ask for by name."""
+    secrets_key: str = ""
+    """The public key that secrets of jobs are sealed with. Empty: the node agent cannot open any."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ Standard library only: runners and node agents hide the same as the hub.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 MASK = "••••••"
@@ -39,10 +39,10 @@ def looks_secret(name: str) -> bool:
     return any(part.endswith(_ENDS) or part in _WORDS for part in parts)
 
 
-def mask_env(env: Mapping[str, Any]) -> dict[str, Any]:
-    """The same names; the values of those that look secret hidden, and passwords in addresses."""
+def mask_env(env: Mapping[str, Any], marked: Collection[str] = ()) -> dict[str, Any]:
+    """The same names; values of those marked or looking secret hidden, and passwords in addresses."""
     return {
-        name: MASK if looks_secret(name) and value != "" else mask_addresses(value)
+        name: MASK if (name in marked or looks_secret(name)) and value != "" else mask_addresses(value)
         for name, value in env.items()
     }
 
@@ -53,12 +53,21 @@ def mask_addresses(value: Any) -> Any:
 
 
 def mask(value: Any) -> Any:
-    """A copy of plain JSON values in which ``env``, ``rdzv_conf`` and ``code`` are masked, at any depth."""
+    """A copy of plain JSON values in which ``env``, ``rdzv_conf`` and ``code`` are masked, at any depth.
+
+    Beside an ``env``, ``secret_env`` names variables that are secret too.
+    """
     if isinstance(value, list):
         return [mask(item) for item in value]
     if not isinstance(value, dict):
         return value
-    return {key: _MASKS.get(key, mask)(item) for key, item in value.items()}
+    masks = {**_MASKS, "env": _env_mask(value.get("secret_env"))}
+    return {key: masks.get(key, mask)(item) for key, item in value.items()}
+
+
+def _env_mask(marked: Any) -> Callable[[Any], Any]:
+    names = marked if isinstance(marked, list | tuple) else ()
+    return lambda env: mask_env(env, names) if isinstance(env, dict) else mask(env)
 
 
 def _mask_conf(conf: Any) -> Any:
@@ -74,19 +83,44 @@ def _mask_source(code: Any) -> Any:
 
 
 _MASKS: dict[str, Callable[[Any], Any]] = {
-    "env": lambda env: mask_env(env) if isinstance(env, dict) else mask(env),
     "rdzv_conf": _mask_conf,
     "code": _mask_source,
 }
 
 
-def secrets_in(*environments: Mapping[str, str]) -> tuple[str, ...]:
+SEALED = ("env", "rdzv_conf")
+"""Fields of a spec that hold secrets."""
+
+
+def secrets_of(spec: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """What ``mask`` would change in these fields of a spec, as it is; fields without any are left out."""
+    shown = mask(dict(spec))
+    found = {
+        field: {name: value for name, value in spec.get(field, {}).items() if shown[field][name] != value}
+        for field in SEALED
+    }
+    return {field: values for field, values in found.items() if values}
+
+
+def holds_secrets(spec: Mapping[str, Any]) -> bool:
+    """Whether there are any, also where they are masked already."""
+    shown = mask(dict(spec))
+    return any(MASK in str(value) for field in SEALED for value in shown.get(field, {}).values())
+
+
+def open_env(spec: Mapping[str, Any]) -> dict[str, str]:
+    """The variables of a spec that hold no secret."""
+    shown = mask(dict(spec))["env"]
+    return {name: value for name, value in spec["env"].items() if MASK not in shown[name]}
+
+
+def secrets_in(*environments: Mapping[str, str], marked: Collection[str] = ()) -> tuple[str, ...]:
     """The values that ``mask_env`` hides, those long enough to be looked for in texts; the longest first."""
     found = {
         value
         for env in environments
         for name, value in env.items()
-        if looks_secret(name) and name not in _FOLDERS and len(value) >= SHORTEST
+        if (name in marked or looks_secret(name)) and name not in _FOLDERS and len(value) >= SHORTEST
     }
     return tuple(sorted(found, key=lambda value: (-len(value), value)))
 

@@ -48,6 +48,9 @@ class RdzvConf:
     """The keys of an attempt are under ``<prefix>/<attempt>/``."""
 
 
+PASSWORD = "REGROUP_RDZV_PASSWORD"
+"""The variable in which a runner is told the password of ``rdzv_conf``, which its start message lacks."""
+
 _DYNAMIC = (
     "join_timeout",
     "last_call_timeout",

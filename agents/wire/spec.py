@@ -59,6 +59,8 @@ class JobSpec:
     """The script is a program of its own, which is executed as it is."""
     args: tuple[str, ...] = ()
     env: dict[str, str] = field(default_factory=dict)
+    secret_env: tuple[str, ...] = ()
+    """Variables of ``env`` that are secret, besides those that look so. See ``masking.py``."""
     workdir: str | None = None
     python: str | None = None
     """The job's interpreter: a path, or ``env:NAME`` for one that the nodes offer. None: their default."""
@@ -118,6 +120,7 @@ class JobSpec:
 
 LISTS = (
     "args",
+    "secret_env",
     "preload",
     "duplicate_stdout_filters",
     "duplicate_stderr_filters",
@@ -169,6 +172,11 @@ def check_spec(spec: JobSpec) -> None:
     _check_script(spec)
     _check_rendezvous(spec)
     _check_start(spec)
+    if unknown := [name for name in spec.secret_env if name not in spec.env]:
+        raise SpecError(
+            "secret_env",
+            f"secret_env names {unknown[0]}, and env has no such variable. Add it, or leave it out.",
+        )
     if why := why_not_patterns(spec.log_metrics):
         raise SpecError("log_metrics", why)
     if why := why_not_python(spec.python):
@@ -370,6 +378,8 @@ class StartMessage:
     """Where the job's uploaded code is fetched. None: it has none."""
     incarnation: int = 1
     """Tells the runners apart that this node has had in this attempt, one after the other."""
+    sealed: str = ""
+    """The job's secrets, sealed for this node by ``sealing.py``. The spec lacks them then."""
     spec: JobSpec
 
 

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import timedelta
 from itertools import count
 from typing import Any
 
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from django.utils import timezone
 
+from agents.wire import streams
 from agents.wire.lifecycle import Phase, RunnerState, WorkerState
 from agents.wire.runner_events import WorkerRef
+from agents.wire.sealing import name_of, open_sealed, public_text
 from webapp.accounts.models import Account
 from webapp.fleet.models import Command, CommandState, Node, NodeState
 from webapp.jobs.folded import state_to_dict
 from webapp.jobs.models import Attempt, Job, Member, Round, Worker
 from webapp.jobs.schemas import SpecIn
+from webapp.jobs.sealed import sealed
+from webapp.redis import get_redis
 
 _pids = count(8001)
+
+
+NODE_KEY = X25519PrivateKey.generate()
+"""What these nodes open secrets with."""
 
 
 def make_node(name: str, slots: int = 2, silent_s: float = 0.0, **facts: Any) -> Node:
@@ -27,7 +37,13 @@ def make_node(name: str, slots: int = 2, silent_s: float = 0.0, **facts: Any) ->
     return Node.objects.create(
         name=name,
         slots=slots,
-        facts={"host": "machine", "addresses": ["127.0.0.1"], "boot_id": "boot-1", **facts},
+        facts={
+            "host": "machine",
+            "addresses": ["127.0.0.1"],
+            "boot_id": "boot-1",
+            "secrets_key": public_text(NODE_KEY),
+            **facts,
+        },
         registered_at=now,
         agent_started_at=now,
         last_heard_at=heard_at,
@@ -35,13 +51,31 @@ def make_node(name: str, slots: int = 2, silent_s: float = 0.0, **facts: Any) ->
     )
 
 
+def message_sent(command: Command) -> dict[str, Any]:
+    """The start message as its node gets it."""
+    entries: Any = get_redis().xrange(streams.commands(command.node))
+    bodies = [json.loads(fields[streams.FIELD_BODY.encode()]) for _, fields in entries]
+    found: dict[str, Any] = next(body["message"] for body in bodies if body["id"] == str(command.id))
+    return found
+
+
+def secrets_sent(command: Command) -> dict[str, Any]:
+    """What the node opens of it."""
+    message = message_sent(command)
+    name = name_of(message["attempt"], message["node"])
+    found: dict[str, Any] = json.loads(open_sealed(message["sealed"], NODE_KEY, name))
+    return found
+
+
 def make_job(by: Account, name: str = "char-lm", state: str = "queued", **spec: Any) -> Job:
     whole = SpecIn(**{"script": "/data/train.py", **spec})
     low, _, high = whole.nnodes.partition(":")
     now = timezone.now()
+    shown, secrets = sealed(whole.dict())
     return Job.objects.create(
         name=name,
-        spec=whole.dict(),
+        spec=shown,
+        sealed=secrets,
         min_nodes=int(low),
         max_nodes=int(high or low),
         state=state,

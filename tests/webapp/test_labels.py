@@ -11,6 +11,7 @@ from tests.webapp.factories import make_job, make_node, make_running_job
 from webapp.accounts.models import Account
 from webapp.fleet.models import Command
 from webapp.jobs.models import Job
+from webapp.jobs.sealed import opened
 from webapp.live.topics import _jobs
 from webapp.masking import MASK
 
@@ -91,7 +92,9 @@ def test_a_job_launched_again_keeps_the_secrets_that_were_shown_masked(operator:
     shown = first["spec"]["env"]
     assert shown["API_KEY"] == MASK
     again = launch(operator, env={**shown, "A": "2"}, copy_of=first["id"])
-    assert Job.objects.get(pk=again["id"]).spec["env"] == {**env, "A": "2"}
+    kept = Job.objects.get(pk=again["id"])
+    assert kept.spec["env"] == {**shown, "A": "2"}
+    assert opened(kept) == {"env": {"API_KEY": "k-1", "URL": "http://u:pw@h/"}}
     assert "k-1" not in str(again)
 
 

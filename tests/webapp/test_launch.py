@@ -21,6 +21,7 @@ from webapp.fleet.models import Command
 from webapp.jobs.launch import start_members, stop_others
 from webapp.jobs.models import Attempt, Job
 from webapp.jobs.placing import place as place_by_id
+from webapp.jobs.sealed import opened
 from webapp.jobs.tasks import place_queued
 
 
@@ -49,7 +50,9 @@ def test_secrets_in_the_environment_are_kept_but_not_shown(operator: Api) -> Non
     assert body["spec"]["env"]["EPOCHS"] == "3"
     assert "k-1" not in str(body)
     assert "pw" not in body["spec"]["env"]["DATABASE_URL"]
-    assert Job.objects.get(pk=body["id"]).spec["env"] == env
+    assert opened(Job.objects.get(pk=body["id"])) == {
+        "env": {"WANDB_API_KEY": "k-1", "DATABASE_URL": "postgres://u:pw@db/x"}
+    }
 
 
 def test_the_password_for_etcd_is_kept_but_not_shown(operator: Api) -> None:
@@ -61,7 +64,7 @@ def test_the_password_for_etcd_is_kept_but_not_shown(operator: Api) -> None:
         "/etc/k.pem",
     )
     assert "pw-1" not in str(body)
-    assert Job.objects.get(pk=body["id"]).spec["rdzv_conf"] == conf
+    assert opened(Job.objects.get(pk=body["id"])) == {"rdzv_conf": {"password": "pw-1"}}
 
 
 def test_a_queued_job_goes_to_nodes_with_room(anna: Account) -> None:

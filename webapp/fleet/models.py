@@ -71,7 +71,9 @@ class Command(models.Model):
     node = models.CharField(max_length=100)
     kind = models.CharField(max_length=40)
     body = models.JSONField()
-    """The wire message."""
+    """The wire message, secrets masked."""
+    sealed = models.TextField(blank=True, default="")
+    """The secrets that it takes to the node. See ``sealed_start.py``."""
     job = models.PositiveBigIntegerField(null=True)
     attempt = models.CharField(max_length=80, blank=True)
     state = models.CharField(max_length=16, choices=CommandState.choices, default=CommandState.WAITING)

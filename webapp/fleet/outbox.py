@@ -24,8 +24,10 @@ from agents.wire.commands import AnyCommand
 from agents.wire.plain import to_json
 from webapp.accounts.models import Account
 from webapp.redis import get_redis
+from webapp.sealing import KeyTrouble
 
 from .models import Command, CommandState, Node
+from .sealed_start import body_for_node
 
 log = logging.getLogger("regroup.outbox")
 
@@ -44,14 +46,24 @@ REPLACEABLE = (*OPEN, CommandState.UNDELIVERED)
 
 
 def write_command(
-    node: str, command: AnyCommand, *, job: int | None = None, attempt: str = "", by: Account | None = None
+    node: str,
+    command: AnyCommand,
+    *,
+    job: int | None = None,
+    attempt: str = "",
+    by: Account | None = None,
+    sealed: str = "",
 ) -> Command:
-    """Write the command in the caller's transaction; it is sent once that has committed."""
+    """Write the command in the caller's transaction; it is sent once that has committed.
+
+    ``sealed``: the secrets that it takes along, which stand masked in it.
+    """
     row = Command.objects.create(
         id=UUID(command.id),
         node=node,
         kind=command.kind,
         body=json.loads(to_json(command)),
+        sealed=sealed,
         job=job,
         attempt=attempt,
         deadline_s=command.deadline_s,
@@ -98,10 +110,15 @@ def _send_or_leave(row: Command) -> None:
 
 
 def _send(row: Command) -> bool:
-    """False when it is too late for it: nothing is sent, and it will expire."""
+    """False when it is too late for it, or its secrets cannot go along: it will expire."""
     if timezone.now() > row.created_at + timedelta(seconds=row.deadline_s):
         return False
-    fields: dict[Any, Any] = {streams.FIELD_BODY: json.dumps(row.body, ensure_ascii=False)}
+    try:
+        body = body_for_node(row)
+    except KeyTrouble as trouble:
+        _note_unsendable(row, str(trouble))
+        return False
+    fields: dict[Any, Any] = {streams.FIELD_BODY: json.dumps(body, ensure_ascii=False)}
     entry = get_redis().xadd(streams.commands(row.node), fields, maxlen=STREAM_LENGTH, approximate=True)
     entry_id = entry.decode() if isinstance(entry, bytes) else str(entry)
     # The node may have been quicker, so that the state is left alone unless it is still the first one.
@@ -110,6 +127,12 @@ def _send(row: Command) -> bool:
     # A transaction stands in line for SQLite, which a single statement does not.
     with transaction.atomic():
         return bool(find_command(str(row.id)).update(entry_id=entry_id, sent_at=timezone.now(), state=state))
+
+
+def _note_unsendable(row: Command, why: str) -> None:
+    """It is tried again until its deadline: a key may be put back meanwhile."""
+    if find_command(str(row.id)).exclude(reason=why).update(reason=why):
+        log.error("command cannot be sent command=%s node=%s: %s", row.id, row.node, why)
 
 
 def mark_received(command_id: str, at: datetime) -> bool:
@@ -162,6 +185,8 @@ def expire(row: Command) -> bool:
 
 
 def _how_far(row: Command) -> str:
+    if row.sent_at is None and row.reason:
+        return f"It could not be given its secret variables. {row.reason} It was not sent to {row.node}"
     if row.sent_at is None:
         return f"Redis could not be given it for {row.node}"
     return f"{row.node} has not said that it has it"

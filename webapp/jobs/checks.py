@@ -23,6 +23,7 @@ from agents.wire.spec import JobSpec
 from webapp.accounts.models import Account
 from webapp.errors import Problem, not_found, refuse_field
 from webapp.fleet.models import Node
+from webapp.masking import open_env
 from webapp.redis import describe, get_redis
 from webapp.schemas import Fault
 from webapp.uploads.asked import source_for
@@ -195,7 +196,7 @@ def _first_request(run: CheckRun, data: JobIn, spec: JobSpec, node: str) -> Chec
         script=spec.script,
         module=spec.module,
         no_python=spec.no_python,
-        env=spec.env,
+        env=open_env(vars(spec)),
         workdir=spec.workdir,
         code=source_for(spec, node),
         python=spec.python,

@@ -15,6 +15,7 @@ from django.utils.html import escape
 from agents.wire.masking import hide, secrets_in
 from webapp.events.sentences import says
 from webapp.masking import mask
+from webapp.sealing import KeyTrouble, unseal
 
 from .evidence_schemas import EvidenceRound
 from .models import Attempt, Job, Worker
@@ -78,9 +79,18 @@ def evidence_page(job: Job, attempt: Attempt, told: EvidenceRound, parts: Sequen
         "spec": _pretty(mask(job.spec)),
         "start": _pretty(start),
     }
-    secrets = secrets_in(job.spec.get("env", {}))
+    secrets = _secrets(job)
     escaped = tuple(escape(secret) for secret in secrets)
     return hide(render_to_string("jobs/evidence.html", context), secrets + escaped)
+
+
+def _secrets(job: Job) -> tuple[str, ...]:
+    """Nodes have hidden them already; where they cannot be opened here, that has to do."""
+    try:
+        found = unseal(job.sealed)
+    except KeyTrouble:
+        return ()
+    return secrets_in(*found.values(), marked=job.spec.get("secret_env", ()))
 
 
 def _pretty(value: object) -> str:

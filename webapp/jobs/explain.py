@@ -43,7 +43,7 @@ def _lists(fields: dict[str, list[str]]) -> dict[str, tuple[str, ...]]:
 
 
 def _masked(spec: JobSpec) -> JobSpec:
-    return replace(spec, **mask({"env": spec.env, "rdzv_conf": spec.rdzv_conf}))
+    return replace(spec, **mask({name: getattr(spec, name) for name in ("env", "secret_env", "rdzv_conf")}))
 
 
 def _explained(spec: JobSpec, checkpoint_dir: str | None, faults: list[Fault]) -> CheckedOut:

@@ -17,6 +17,7 @@ from .placement import Room, find_fitting
 from .queue import Limits, Plan, Share, Waiting, plan
 from .relaunch import is_held_back
 from .rooms import read_rooms
+from .sealed import why_closed
 from .specs import spec_of
 
 
@@ -38,7 +39,7 @@ def read_queue(rooms: Sequence[Room]) -> list[Waiting]:
 
 
 def _waiting(job: Job, rooms: Sequence[Room], has_attempts: bool) -> Waiting:
-    taken = say_taken(spec_of(job), rooms)
+    taken, closed = say_taken(spec_of(job), rooms), why_closed(job)
     return Waiting(
         job=job.id,
         name=job.name,
@@ -46,7 +47,7 @@ def _waiting(job: Job, rooms: Sequence[Room], has_attempts: bool) -> Waiting:
         need=need_again(job) if has_attempts else need_now(job),
         since=job.created_at,
         priority=job.priority,
-        held=f"Queued: {taken}." if taken else "",
+        held=f"Queued: {closed}" if closed else f"Queued: {taken}." if taken else "",
     )
 
 

@@ -21,6 +21,7 @@ from agents.wire.spec import JobSpec, StartMessage, parse_nnodes
 from webapp.accounts.models import Account
 from webapp.fleet.models import Command, Node, NodeState
 from webapp.fleet.outbox import OPEN, write_command
+from webapp.masking import holds_secrets
 from webapp.uploads.asked import source_for
 
 from .folded import runner_of, state_to_dict
@@ -43,6 +44,7 @@ def need_of(spec: JobSpec, wish: Wish | None = None) -> Need:
     # Only beyond what a round takes in does a node stand by.
     spares = spec.spares if most == high and not is_fixed(spec) else 0
     wish = replace(wish or Wish(), environment=environment_of(spec.python))
+    wish = replace(wish, hands_secrets=holds_secrets(vars(spec)))
     return Need(low=spec.nodes or low, high=most + spares, host=host, spec=spec, wish=wish)
 
 
@@ -130,7 +132,8 @@ def _start(attempt: Attempt, spec: JobSpec, member: Member) -> None:
         why=f"attempt {attempt.number} of job {attempt.job_id} {attempt.job.name}{again}",
         message=_message(attempt, spec, member),
     )
-    write_command(member.node, command, job=attempt.job_id, attempt=attempt.id)
+    sealed = attempt.job.sealed
+    write_command(member.node, command, job=attempt.job_id, attempt=attempt.id, sealed=sealed)
 
 
 def _message(attempt: Attempt, spec: JobSpec, member: Member) -> StartMessage:

@@ -14,6 +14,9 @@ class Wanted(models.TextChoices):
 class Job(models.Model):
     name = models.CharField(max_length=100)
     spec = models.JSONField()
+    """With its secrets masked."""
+    sealed = models.TextField(blank=True, default="")
+    """The secrets. See ``sealed.py``. Empty: it has none."""
     min_nodes = models.PositiveIntegerField()
     max_nodes = models.PositiveIntegerField()
     wanted = models.CharField(max_length=8, choices=Wanted.choices, default=Wanted.RUN)

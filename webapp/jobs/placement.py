@@ -39,6 +39,8 @@ class Room:
     labels: Mapping[str, str] = field(default_factory=dict)
     environments: Mapping[str, str] = field(default_factory=dict)
     """Interpreters that it offers, by name: why no job can run with one, or nothing."""
+    opens_secrets: bool = True
+    """Its node agent has announced a key with which secret variables can be sealed for it."""
     is_lost: bool = False
     """Silent for so long that nobody counts on it."""
     kept: int = 0
@@ -167,7 +169,8 @@ def _may_fit(room: Room, need: Need) -> bool:
 
 
 def _unsuited(room: Room, need: Need) -> str:
-    return say_unsuited(need.wish, room.node, room.labels, room.gpu_models, room.environments)
+    opens = room.opens_secrets
+    return say_unsuited(need.wish, room.node, room.labels, room.gpu_models, room.environments, opens)
 
 
 def _same_machine(rooms: Sequence[Room], need: Need) -> list[Room]:

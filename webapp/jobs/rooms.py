@@ -58,6 +58,7 @@ def _room(node: Node, jobs: list[NodeJob], state: NodeState) -> Room:
         gpu_models=tuple(str(gpu.get("name", "")) for gpu in gpus),
         labels=node.facts.get("labels") or {},
         environments=offered_by(node),
+        opens_secrets=bool(node.facts.get("secrets_key")),
         is_lost=state is NodeState.LOST,
     )
 

@@ -62,6 +62,7 @@ class SpecIn(Schema):
     no_python: bool = False
     args: list[str] = Field(default_factory=list)
     env: dict[str, str] = Field(default_factory=dict)
+    secret_env: list[str] = Field(default_factory=list)
     workdir: str | None = None
     python: str | None = None
     start: str = "preload"
@@ -346,7 +347,7 @@ class JobOut(JobSummary):
     troubles: list[TroubleOut]
     attempt_id: str | None
     spec: SpecIn
-    """Environment values that look secret are masked."""
+    """Values of ``env`` that are marked in ``secret_env`` or look secret are masked."""
     store_host: str | None
     store_endpoint: str | None
     total: int | None

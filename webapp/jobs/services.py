@@ -30,6 +30,7 @@ from .placement import can_host
 from .placing_schemas import PlacingIn
 from .rooms import read_rooms
 from .schemas import JobIn, SpecIn
+from .sealed import sealed
 from .stop import force_end, is_forced
 from .tasks import place_queued
 
@@ -51,9 +52,11 @@ def create_job(account: Account, data: JobIn, checks_said: Sequence[str] = ()) -
     spec = read_spec(account, data)
     low, high = parse_nnodes(spec.nnodes)
     now = timezone.now()
+    shown, secrets = sealed(data.dict(include=set(SpecIn.model_fields)))
     job = Job.objects.create(
         name=data.name.strip() or _default_name(spec),
-        spec=data.dict(include=set(SpecIn.model_fields)),
+        spec=shown,
+        sealed=secrets,
         labels=data.labels,
         notes=data.notes,
         priority=data.priority,

@@ -22,6 +22,8 @@ class Wish:
     """GPUs of that model that each node must have."""
     environment: str = ""
     """The named interpreter that each node must offer. Empty: none in particular."""
+    hands_secrets: bool = False
+    """Secret variables go along, which each node must be able to open."""
 
 
 def say_unsuited(
@@ -30,6 +32,7 @@ def say_unsuited(
     labels: Mapping[str, str],
     gpu_models: Sequence[str],
     environments: Mapping[str, str],
+    opens_secrets: bool = True,
 ) -> str:
     """Why the node is none of those asked for, as words behind its name. Empty: it is one."""
     if wish.names and node not in wish.names:
@@ -37,6 +40,8 @@ def say_unsuited(
     for key, value in sorted(wish.labels.items()):
         if labels.get(key) != value:
             return f"has {key}={labels[key]}, not {value}" if key in labels else f"has no label {key}"
+    if wish.hands_secrets and not opens_secrets:
+        return "cannot be given secret variables, as its node agent is of an older release"
     return _say_environment(wish.environment, environments) or _say_gpus(wish, gpu_models)
 
 

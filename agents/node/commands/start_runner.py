@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from ...wire.commands import StartRunner
+from ...wire.sealing import CannotOpen
 from ...wire.spec import JobSpec, StartMessage
 from ..code import code_in_place
 from ..devices import Devices, devices_of
@@ -14,6 +15,7 @@ from ..outcome import Done, Evidence, Refused
 from ..probes.environments import interpreter_for
 from ..probes.python import require_torch
 from ..runs import Run
+from ..secrets import open_message
 from ..spawn import job_environment
 from .node import Node
 
@@ -34,7 +36,10 @@ def carry_out(command: StartRunner, node: Node) -> Done:
 
 def _start(message: StartMessage, node: Node) -> Run:
     _require_files(message.spec, node.name)
-    environ = job_environment(os.environ, message)
+    try:
+        environ = job_environment(os.environ, open_message(message, node.config.data))
+    except CannotOpen as error:
+        raise Refused(str(error)) from error
     wanted = interpreter_for(message.spec.python, node.config.python, node.config.environments, node.name)
     python = require_torch(wanted, environ, message.spec.workdir, node.name)
     return node.supervisor.start(message, python)

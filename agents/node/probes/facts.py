@@ -9,7 +9,9 @@ import socket
 from ... import procs
 from ...wire.bus import server_of
 from ...wire.events import NodeFacts
+from ...wire.sealing import public_text
 from ..config import Config
+from ..secrets import keep_key
 from . import gpus
 from .environments import find_environments
 from .python import torch_version
@@ -33,6 +35,7 @@ def gather_facts(config: Config, slots: int) -> NodeFacts:
         kernel=os.uname().release,
         labels=config.labels,
         environments=find_environments(config.environments),
+        secrets_key=public_text(keep_key(config.data)),
     )
 
 

@@ -1208,6 +1208,8 @@ export interface components {
             role: string;
             /** Script */
             script?: string | null;
+            /** Secret Env */
+            secret_env?: string[];
             /**
              * Shrink On Gpu Loss
              * @default false
@@ -1817,6 +1819,7 @@ export interface components {
             /** Ok */
             ok: boolean;
             redis: components["schemas"]["Part"];
+            secrets: components["schemas"]["Part"];
         };
         /**
          * HookOut
@@ -2078,6 +2081,8 @@ export interface components {
             role: string;
             /** Script */
             script?: string | null;
+            /** Secret Env */
+            secret_env?: string[];
             /**
              * Shrink On Gpu Loss
              * @default false
@@ -3070,6 +3075,8 @@ export interface components {
             role: string;
             /** Script */
             script?: string | null;
+            /** Secret Env */
+            secret_env?: string[];
             /**
              * Shrink On Gpu Loss
              * @default false

@@ -19,7 +19,8 @@ test("what a job was launched with comes through the form as it was", () => {
     script: "train.py",
     code: "0f".repeat(32),
     args: ["--name", "two words"],
-    env: { A: "1" },
+    env: { A: "1", TEAM_WORD: "••••••" },
+    secret_env: ["TEAM_WORD"],
     nproc_per_node: "auto",
     rdzv_conf: { join_timeout: "60" },
     monitor_interval: 0.5,
@@ -35,6 +36,11 @@ test("what a job was launched with comes through the form as it was", () => {
     hook_timeout_s: 2.5,
   };
   expect(toSpec(fromSpec(spec))).toEqual(spec);
+});
+
+test("a mark goes with the name that it stands beside", () => {
+  const draft = { ...fromSpec(null), env: [{ name: " WORD ", value: "w", secret: true }, { name: "", value: "", secret: true }] };
+  expect(toSpec(draft)).toMatchObject({ env: { WORD: "w" }, secret_env: ["WORD"] });
 });
 
 test("nproc_per_node is a number where a number is typed", () => {

@@ -8,6 +8,8 @@ import { DEFAULTS } from "./spec-defaults";
 export interface EnvRow {
   name: string;
   value: string;
+  /** Marked so; one whose name looks secret is so anyway. */
+  secret: boolean;
 }
 
 /** Fields that are typed as a text and sent as one. */
@@ -83,7 +85,7 @@ export function fromSpec(given: JobIn | null): Draft {
     log_metrics: spec.log_metrics.join("\n"),
     on_failure: joinCommands(spec.on_failure),
     on_end: joinCommands(spec.on_end),
-    env: Object.entries(spec.env).map(([name, value]) => ({ name, value })),
+    env: Object.entries(spec.env).map(([name, value]) => ({ name, value, secret: spec.secret_env.includes(name) })),
     labels: Object.entries(spec.labels)
       .map(([name, value]) => `${name}=${value}`)
       .join("\n"),
@@ -115,6 +117,7 @@ export function toSpec(draft: Draft): JobIn {
     on_failure: splitCommands(draft.on_failure),
     on_end: splitCommands(draft.on_end),
     env: Object.fromEntries(draft.env.filter((row) => row.name.trim()).map((row) => [row.name.trim(), row.value])),
+    secret_env: [...new Set(draft.env.filter((row) => row.secret && row.name.trim()).map((row) => row.name.trim()))],
     labels: splitLabels(draft.labels),
     notes: draft.notes,
   };

@@ -74,7 +74,7 @@ export function LaunchForm({ start, again }: Props) {
         {...text(fields, "args")}
         error={unreadable ?? faults["args"]}
       />
-      <EnvRows rows={draft.env} onChange={(env) => set({ env })} error={faults["env"]} />
+      <EnvRows rows={draft.env} onChange={(env) => set({ env })} error={faults["env"] ?? faults["secret_env"]} />
       <LaunchStart fields={fields} />
       <LaunchPlacing
         draft={draft.placing}

@@ -20,6 +20,7 @@ export const DEFAULTS: Required<SpecIn> = {
   no_python: false,
   args: [],
   env: {},
+  secret_env: [],
   workdir: null,
   python: null,
   start: "preload",
