@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import re
-import zipfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +11,7 @@ import psutil
 import pytest
 from playwright.sync_api import Page, WebSocket, expect
 
+from tests.system.answers import questions, text_of
 from tests.system.jobs import job, kill, launch_counting, stop, wait_command, wait_job
 from tests.system.stack import Stack
 from tests.waiting import ms
@@ -46,47 +45,10 @@ def secret_job(api: httpx.Client, tmp_path_factory: pytest.TempPathFactory) -> I
     stop(api, job_id)
 
 
-def questions(api: httpx.Client, job_id: int) -> list[str]:
-    """Every address that can be asked about the job, by the description of the API."""
-    paths = [
-        path for path, methods in api.get("/api/openapi.json").json()["paths"].items() if "get" in methods
-    ]
-    commands = [command["id"] for command in api.get(f"/api/jobs/{job_id}/commands").json()["items"]]
-    about_commands = [f"/api/commands/{each}" for each in commands]
-    node = job(api, job_id)["members"][0]["node"]
-    # What else they need to be asked at all.
-    needs = {"/api/jobs/{id}/timeline/ranks": f"?node={node}"}
-    found = [
-        path.format(id=job_id, name=node, attempt=1, number=2, round=1) + needs.get(path, "")
-        for path in paths
-        # Uploads are no job's own: they hold what somebody has sent, and nothing of an environment.
-        if path not in ("/api/commands/{id}", "/api/checks/{id}") and "{digest}" not in path
-    ]
-    checked = api.post("/api/jobs/checks", json={"script": "/nowhere.py", "env": SECRETS}).json()["id"]
-    return [
-        *found,
-        *about_commands,
-        f"/api/checks/{checked}",
-        f"/api/jobs/{job_id}/logs?stream=stderr",
-        "/api/jobs?q=count",
-    ]
-
-
-def text_of(answer: httpx.Response) -> str:
-    """All that it says; what is packed is unpacked."""
-    if answer.headers["content-type"] != "application/zip":
-        return answer.text
-    packed = zipfile.ZipFile(io.BytesIO(answer.content))
-    assert packed.namelist()
-    return "\n".join(
-        [*packed.namelist(), *(packed.read(name).decode(errors="replace") for name in packed.namelist())]
-    )
-
-
 def test_no_answer_of_the_api_holds_a_secret(api: httpx.Client, secret_job: int) -> None:
     worker = psutil.Process(job(api, secret_job)["workers"][0]["pid"])
     assert {name: worker.environ()[name] for name in SECRETS} == SECRETS
-    asked = questions(api, secret_job)
+    asked = questions(api, secret_job, SECRETS)
     assert len(asked) > 12
     answers = {path: api.get(path) for path in asked}
     assert {path: a.status_code for path, a in answers.items() if a.status_code != 200} == {}
