@@ -12,6 +12,8 @@ from django.core.exceptions import ImproperlyConfigured
 
 from agents.wire.bus import check_url
 
+from .private_file import make_once
+
 _TRUE, _FALSE = frozenset({"1", "true", "yes", "on"}), frozenset({"", "0", "false", "no", "off"})
 _POSTGRES_SCHEMES = frozenset({"postgres", "postgresql"})
 
@@ -187,7 +189,7 @@ def secret_key(data: Path) -> str:
     path = Path(os.environ.get("REGROUP_SECRET_KEY_FILE") or data / "secret_key")
     try:
         if not path.exists():
-            _make_secret(path)
+            make_once(path, secrets.token_urlsafe(48) + "\n")
         key = path.read_text().strip()
     except OSError as error:
         raise BadSetting(
@@ -201,14 +203,6 @@ def secret_key(data: Path) -> str:
     return key
 
 
-def _make_secret(path: Path) -> None:
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        file.write(secrets.token_urlsafe(48) + "\n")
-    try:
-        # A link refuses to replace, so that the first one to get here wins.
-        path.hardlink_to(aside)
-    except FileExistsError:
-        pass
-    finally:
-        aside.unlink()
+def secret_env_key_file(data: Path) -> Path:
+    """``REGROUP_SECRET_ENV_KEY_FILE``: what seals jobs' secrets. See ``sealing.py``."""
+    return Path(os.environ.get("REGROUP_SECRET_ENV_KEY_FILE") or data / "secret_env_key")

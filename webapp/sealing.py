@@ -5,16 +5,15 @@ The file has one key a line. The first seals; all of them open, so that a new ke
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 
-VARIABLE = "REGROUP_SECRET_ENV_KEY_FILE"
+from .private_file import make_once
 
 Secrets = dict[str, dict[str, str]]
 """The values by field of the spec and name."""
@@ -43,14 +42,10 @@ def unseal(sealed: str) -> Secrets:
         secrets: Secrets = json.loads(_keys().decrypt(sealed.encode()))
     except InvalidToken:
         raise KeyTrouble(
-            f"They were sealed with another key than those in {key_file()}. Add a line with that key, or "
+            f"They were sealed with another key than those in {_key_file()}. Add a line with that key, or "
             "launch the job with its values anew."
         ) from None
     return secrets
-
-
-def key_file() -> Path:
-    return Path(os.environ.get(VARIABLE) or settings.DATA / "secret_env_key")
 
 
 def find_trouble() -> str:
@@ -62,34 +57,31 @@ def find_trouble() -> str:
     return ""
 
 
+def _key_file() -> Path:
+    path: Path = settings.SECRET_ENV_KEY_FILE
+    return path
+
+
 def _keys() -> MultiFernet:
-    path = key_file()
+    path = _key_file()
     try:
         if not path.exists():
-            _make(path)
-        lines = [line.strip() for line in path.read_text().splitlines()]
+            make_once(path, Fernet.generate_key().decode() + "\n")
+        return _read_keys(path, path.stat().st_mtime_ns)
     except OSError as error:
         raise KeyTrouble(
             f"The key in {path} cannot be read or made ({error.strerror}). Make it readable for the hub, or "
-            f"name another file in {VARIABLE}."
+            "name another file in REGROUP_SECRET_ENV_KEY_FILE."
         ) from error
+
+
+@lru_cache(maxsize=1)
+def _read_keys(path: Path, changed_at_ns: int) -> MultiFernet:
+    """Once for each state of the file: the queue is looked through every second."""
+    lines = [line.strip() for line in path.read_text().splitlines()]
     try:
         return MultiFernet([Fernet(line) for line in lines if line and not line.startswith("#")])
     except ValueError as error:
         raise KeyTrouble(
             f"{path} holds no such key: {error}. Put back the file that the hub made, or one key a line."
         ) from error
-
-
-def _make(path: Path) -> None:
-    """Of several processes that do so at once one makes it, as a link refuses to replace."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(Fernet.generate_key() + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-    try:
-        with contextlib.suppress(FileExistsError):
-            path.hardlink_to(aside)
-    finally:
-        aside.unlink()

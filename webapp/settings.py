@@ -19,6 +19,7 @@ FRONTEND = Path(os.environ.get("REGROUP_FRONTEND") or ROOT / "frontend" / "dist"
 
 DEBUG = env.read_flag("REGROUP_DEBUG")
 SECRET_KEY = env.secret_key(DATA)
+SECRET_ENV_KEY_FILE = env.secret_env_key_file(DATA)
 ALLOWED_HOSTS = env.allowed_hosts()
 REDIS_URL = env.redis_url()
 DATABASES = {"default": env.database(DATA)}

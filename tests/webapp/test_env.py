@@ -21,6 +21,15 @@ def test_a_fresh_clone_needs_no_variable(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert not env.read_flag("REGROUP_DEBUG")
 
 
+def test_the_key_for_secrets_lies_in_the_data_folder_unless_told_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("REGROUP_SECRET_ENV_KEY_FILE", raising=False)
+    assert env.secret_env_key_file(tmp_path) == tmp_path / "secret_env_key"
+    monkeypatch.setenv("REGROUP_SECRET_ENV_KEY_FILE", "/etc/keys")
+    assert env.secret_env_key_file(tmp_path) == Path("/etc/keys")
+
+
 def test_the_secret_key_is_made_once_and_for_its_owner_alone(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

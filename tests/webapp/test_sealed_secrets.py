@@ -40,9 +40,8 @@ SECRETS = {"env": {name: value for name, value in ENV.items() if name != "EPOCHS
 
 @pytest.fixture(autouse=True)
 def key_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    path = tmp_path / "secret_env_key"
-    monkeypatch.setenv(sealing.VARIABLE, str(path))
-    return path
+    monkeypatch.setattr(settings, "SECRET_ENV_KEY_FILE", tmp_path / "secret_env_key")
+    return tmp_path / "secret_env_key"
 
 
 def rows() -> str:
@@ -56,11 +55,6 @@ def test_a_key_is_made_once_for_its_owner_alone(key_file: Path) -> None:
     assert sealing.unseal(sealed) == SECRETS
     assert key_file.read_text() == key
     assert [path.name for path in key_file.parent.iterdir()] == [key_file.name]
-
-
-def test_the_key_lies_in_the_data_folder_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(sealing.VARIABLE)
-    assert sealing.key_file() == settings.DATA / "secret_env_key"
 
 
 def test_a_new_key_in_front_seals_and_the_old_one_still_opens(key_file: Path) -> None:
