@@ -18,3 +18,11 @@ test("each field that differs is told with what it was and what it is", () => {
     { field: "workdir", was: "–", is: "/srv" },
   ]);
 });
+
+test("a secret that was typed is told of and not shown", () => {
+  const was = { ...WAS, env: { A_TOKEN: "••••••", WORD: "••••••" }, secret_env: ["WORD"] };
+  expect(diffOf(was, { ...was, env: { A_TOKEN: "hunter2", WORD: "hunter3" } })).toEqual([
+    { field: "env A_TOKEN", was: "••••••", is: "•••••• typed here" },
+    { field: "env WORD", was: "••••••", is: "•••••• typed here" },
+  ]);
+});

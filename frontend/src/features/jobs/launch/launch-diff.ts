@@ -1,5 +1,6 @@
 /** What a form changes in the job that it began with, field by field. */
 import type { JobIn } from "@/api";
+import { looksSecret } from "@/lib/secret-names";
 
 export interface Difference {
   field: string;
@@ -10,10 +11,20 @@ export interface Difference {
 const NOT_TOLD = new Set(["copy_of", "checks"]);
 
 export function diffOf(was: JobIn, is: JobIn): Difference[] {
-  const before = was as Record<string, unknown>;
-  const after = is as Record<string, unknown>;
+  const before = hidden(was) as Record<string, unknown>;
+  const after = hidden(is) as Record<string, unknown>;
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => !NOT_TOLD.has(name));
   return names.flatMap((name) => differences(name, before[name], after[name]));
+}
+
+const MASK = "••••••";
+
+/** What was typed for a secret variable is not shown here either. */
+function hidden(job: JobIn): JobIn {
+  const isSecret = (name: string) => looksSecret(name) || (job.secret_env ?? []).includes(name);
+  const shown = ([name, value]: [string, string]) =>
+    [name, isSecret(name) && value !== "" && value !== MASK ? `${MASK} typed here` : value] as const;
+  return { ...job, env: Object.fromEntries(Object.entries(job.env ?? {}).map(shown)) };
 }
 
 /** Of names with values, only those that differ are told. */
