@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import redis
 from cryptography.fernet import Fernet
 from django.apps import apps
 from django.conf import settings
 from django.db import connection
 
+from agents.wire import streams
 from tests.webapp.api_client import Api
 from tests.webapp.factories import make_job, make_node, message_sent, secrets_sent
 from webapp import sealing
@@ -79,6 +81,13 @@ def test_a_marked_a_named_and_an_address_are_masked_in_rows_and_sealed_for_the_n
     shown = operator.get(f"/api/commands/{command.id}").body["asked"]["message"]
     assert shown["spec"]["env"] == SHOWN
     assert "sealed" not in operator.get(f"/api/jobs/{body['id']}").body
+
+
+def test_checks_before_a_launch_take_no_secret_to_a_node(operator: Api, bus: redis.Redis) -> None:
+    make_node("node-1")
+    assert operator.post("/api/jobs/checks", SPEC).status == 202
+    asked: Any = bus.lrange(streams.requests("node-1"), 0, -1)
+    assert [json.loads(body)["env"] for body in asked] == [{"EPOCHS": "3"}]
 
 
 def test_what_is_marked_has_to_be_a_variable(operator: Api) -> None:
