@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db import migrations, models
+from django.db import migrations
 
 from webapp.masking import mask, secrets_of
 from webapp.sealing import seal, unseal
@@ -51,10 +51,7 @@ def _forget(connection: Any) -> None:
 
 
 class Migration(migrations.Migration):
-    atomic = False  # VACUUM runs outside of transactions; what is cut off in between is done by the next run
-    dependencies = [("jobs", "0015_shipped_logs"), ("fleet", "0005_command_sealed")]
+    atomic = False  # VACUUM runs outside of transactions; what is cut off in between, the next run does
+    dependencies = [("jobs", "0016_job_sealed"), ("fleet", "0005_command_sealed")]
 
-    operations = [
-        migrations.AddField("job", "sealed", models.TextField(blank=True, default="")),
-        migrations.RunPython(close, reopen),
-    ]
+    operations = [migrations.RunPython(close, reopen)]
