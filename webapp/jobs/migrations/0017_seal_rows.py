@@ -11,12 +11,13 @@ from webapp.sealing import seal, unseal
 
 
 def close(apps: Any, editor: Any) -> None:
-    count = 0
+    has_secrets = False
     for row, spec in _rows(apps):
-        if secrets := secrets_of(spec):
+        secrets = secrets_of(spec)
+        if secrets:
             _write(row, mask(spec), seal(secrets))
-            count += 1
-    if count and editor.connection.vendor == "sqlite":
+        has_secrets = has_secrets or bool(secrets or row.sealed)
+    if has_secrets and editor.connection.vendor == "sqlite":
         _forget(editor.connection)
 
 
