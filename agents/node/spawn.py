@@ -17,7 +17,7 @@ from ..wire.rdzv import PASSWORD
 from ..wire.spec import StartMessage
 from .config import SECRETS
 from .devices import devices_of
-from .interface import socket_variables
+from .interface import asked_variables, socket_variables
 from .secrets import open_message
 from .warm import Child, Warm
 
@@ -32,8 +32,9 @@ def node_environment(agent: Mapping[str, str], address: str) -> dict[str, str]:
 
 
 def job_environment(agent: Mapping[str, str], message: StartMessage) -> dict[str, str]:
-    """The same with the job's own, which wins."""
-    return node_environment(agent, message.local_addr) | message.spec.env
+    """The same with what the job asks for, and with its own variables, which win."""
+    asked = asked_variables(message)
+    return node_environment(agent, message.local_addr) | asked | message.spec.env
 
 
 def process_environment(agent: Mapping[str, str], message: StartMessage) -> dict[str, str]:

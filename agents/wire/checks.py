@@ -52,6 +52,8 @@ class CheckNode:
     """They are node agents of one machine, which meet on loopback as well."""
     local_addr: str = ""
     """The address under which the other nodes reach this one."""
+    interface: str | None = None
+    """Which network interfaces the job asks for. None: none in particular."""
     endpoint: str = ""
     """look: where the node is to listen. meet: where it is to connect. Empty: nowhere."""
 

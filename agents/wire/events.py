@@ -7,6 +7,7 @@ from typing import Literal
 
 from .environments import Environment
 from .event import KeeperEvent, NodeEvent
+from .interfaces import Interface
 from .runner_events import AnyRunnerEvent
 
 # --- records of a store keeper -----------------------------------------------------------
@@ -67,6 +68,8 @@ class NodeFacts:
     """Interpreters that jobs may ask for by name."""
     secrets_key: str = ""
     """The public key that secrets of jobs are sealed with. Empty: the node agent cannot open any."""
+    interfaces: tuple[Interface, ...] = ()
+    """Its network interfaces, as they were when the node agent started."""
 
 
 @dataclass(frozen=True, kw_only=True)

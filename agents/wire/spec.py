@@ -9,6 +9,7 @@ from . import hooks, stall_rules, time_limit
 from .code import CodeSource, is_digest
 from .endpoint import parse_endpoint
 from .environments import why_not_python
+from .interfaces import why_not_interface
 from .log_metrics import why_not_patterns
 from .rdzv import BACKENDS, NOT_V2, ConfError, default_port, family, read_rdzv_conf
 from .torchrun import RULES, SIGNALS
@@ -116,6 +117,9 @@ class JobSpec:
     """How often that may be done."""
     time_limit: str | None = None
     """How long it may run over all its attempts, as ``time_limit.py`` reads it. None: without a limit."""
+    interface: str | None = None
+    """Network interfaces for NCCL and gloo, as ``interfaces.py`` reads it. None: the one with the node's
+    address, where there is one."""
 
 
 LISTS = (
@@ -181,6 +185,8 @@ def check_spec(spec: JobSpec) -> None:
         raise SpecError("log_metrics", why)
     if why := why_not_python(spec.python):
         raise SpecError("python", why)
+    if why := why_not_interface(spec.interface):
+        raise SpecError("interface", why)
 
 
 def _check_rules(spec: JobSpec) -> None:

@@ -162,6 +162,15 @@ def test_an_interface_that_is_not_there(tmp_path: Path) -> None:
     assert failing(look(tmp_path, env={"NCCL_SOCKET_IFNAME": "^ib9", "GLOO_SOCKET_IFNAME": "lo"})) == set()
 
 
+def test_an_interface_that_the_job_asks_for_and_the_node_does_not_have(tmp_path: Path) -> None:
+    answer = look(tmp_path, interface="203.0.113.0/24")
+    assert_broken(answer, "interface", "interface is 203.0.113.0/24, and no network interface of node-a")
+    both = {"NCCL_SOCKET_IFNAME": "lo", "GLOO_SOCKET_IFNAME": "lo"}
+    assert failing(look(tmp_path, interface="203.0.113.0/24", env=both)) == set()
+    there = found(look(tmp_path, interface="auto"), "interface")
+    assert there.says == "NCCL_SOCKET_IFNAME is =lo and GLOO_SOCKET_IFNAME is lo, which is there."
+
+
 def test_a_full_disk_and_a_small_shared_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = shutil.disk_usage
 

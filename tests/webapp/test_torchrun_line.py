@@ -106,6 +106,8 @@ WARNED: list[tuple[dict[str, Any], str, str]] = [
     ({"nnodes": "1:2", "max_relaunches": 0}, "rdzv_endpoint", "max_relaunches is 0"),
     ({"nnodes": "2", "rdzv_endpoint": "127.0.0.1:4000"}, "rdzv_endpoint", "reach only themselves"),
     ({"nnodes": "2", "env": {"NCCL_SOCKET_IFNAME": "lo"}}, "env", "no other node is reached"),
+    ({"nnodes": "2", "interface": "lo"}, "interface", "no other node is reached"),
+    ({"interface": "ib0", "env": {"GLOO_SOCKET_IFNAME": "eth0"}}, "interface", "wins over interface"),
     ({"nproc_per_node": 4, "env": {"CUDA_VISIBLE_DEVICES": "0,1"}}, "nproc_per_node", "2 GPUs to 4 workers"),
 ]
 

@@ -204,6 +204,7 @@ def _first_request(run: CheckRun, data: JobIn, spec: JobSpec, node: str) -> Chec
         nodes=tuple(run.nodes),
         is_one_machine=run.is_one_machine,
         local_addr=run.addresses[node],
+        interface=spec.interface,
         endpoint=endpoint_of(spec, node) if node == run.host else "",
     )
 

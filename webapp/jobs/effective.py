@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from agents.wire.interfaces import VARIABLES
 from agents.wire.rdzv import read_rdzv_conf
 from agents.wire.spec import JobSpec
 from agents.wire.time_limit import read_time_limit
@@ -27,6 +28,7 @@ def _settings(spec: JobSpec) -> Iterator[tuple[str, str, str]]:
     yield "python", spec.python or "the node agent's", SPEC if spec.python else OURS
     if spec.time_limit is not None:
         yield "time_limit", span(read_time_limit(spec.time_limit) or 0), "over all its attempts"
+    yield from _interfaces(spec)
     yield "workdir", spec.workdir or _folder(spec), SPEC if spec.workdir else OURS
     yield ("start", *_start(spec))
     yield ("rdzv_endpoint", *_endpoint(spec))
@@ -54,6 +56,17 @@ def _threads(spec: JobSpec) -> tuple[str, str]:
 
 def _folder(spec: JobSpec) -> str:
     return "where the uploaded code is unpacked" if spec.code else "a folder of the attempt's own"
+
+
+def _interfaces(spec: JobSpec) -> Iterator[tuple[str, str, str]]:
+    if spec.interface:
+        yield "interface", spec.interface, SPEC
+    else:
+        why = "unless the node agent's environment names another"
+        yield "interface", "the one with each node's address", why
+    for name in VARIABLES:
+        if name in spec.env:
+            yield name, spec.env[name], "from env, before interface"
 
 
 def _start(spec: JobSpec) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agents.wire.spec import LISTS, JobSpec, SpecError, check_spec
+from agents.wire.spec import LISTS, JobSpec, SpecError, check_spec, parse_nnodes
 from webapp.accounts.models import Account
 from webapp.errors import Problem
 from webapp.masking import mask
@@ -12,6 +12,7 @@ from webapp.schemas import Fault
 
 from .again import fill_masked
 from .effective import effective
+from .interfaces import read_nets, warn_of_interfaces
 from .launch_sentence import launch_sentence
 from .launch_warnings import find_warnings
 from .models import Job
@@ -30,7 +31,16 @@ def explain(account: Account, data: JobIn) -> CheckedOut:
     else:
         faults = []
     spec = JobSpec(**{**(fields := data.dict(include=set(SpecIn.model_fields))), **_lists(fields)})
-    return _explained(_masked(spec), data.checkpoint_dir, faults)
+    found = _explained(_masked(spec), data.checkpoint_dir, faults)
+    return found if not found.effective else _with_nodes(found, spec, data.node_names)
+
+
+def _with_nodes(found: CheckedOut, spec: JobSpec, node_names: list[str]) -> CheckedOut:
+    """What only the nodes tell."""
+    if spec.interface is not None or parse_nnodes(spec.nnodes)[1] == 1:
+        return found
+    warning = warn_of_interfaces(spec, read_nets(node_names))
+    return found.model_copy(update={"warnings": [*found.warnings, warning]}) if warning else found
 
 
 def explain_job(job: Job) -> CheckedOut:

@@ -6,15 +6,16 @@ import re
 from collections.abc import Callable
 
 from agents.wire.endpoint import parse_endpoint
+from agents.wire.interfaces import VARIABLES
 from agents.wire.rdzv import default_port, family, read_rdzv_conf
 from agents.wire.spec import JobSpec, parse_nnodes
 
 from .torchrun_schemas import WarningOut
-from .words import count
+from .words import count, listed
 
 _CHECKPOINT = re.compile(r"check_?point|ckpt|snapshot|resume|save|output|(out|log|run|work)_?dir")
 _LOOPBACK = re.compile(r"^(localhost|127\.|::1$|0\.0\.0\.0$)")
-_INTERFACES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
+_INTERFACES = (*VARIABLES, "TP_SOCKET_IFNAME")
 
 
 def find_warnings(spec: JobSpec, checkpoint_dir: str | None = None) -> list[WarningOut]:
@@ -85,13 +86,25 @@ def _loopback(spec: JobSpec) -> WarningOut | None:
 
 
 def _lonely_interface(spec: JobSpec) -> WarningOut | None:
-    lonely = [name for name in _INTERFACES if spec.env.get(name, "").split(",")[0] in ("lo", "lo0")]
+    named = {"interface": spec.interface or "", **{name: spec.env.get(name, "") for name in _INTERFACES}}
+    lonely = [name for name, value in named.items() if value.lstrip("=").split(",")[0] in ("lo", "lo0")]
     if not lonely or parse_nnodes(spec.nnodes)[1] == 1:
         return None
     return WarningOut(
-        field="env",
+        field="interface" if lonely[0] == "interface" else "env",
         message=f"{lonely[0]} is lo, over which no other node is reached.",
         what_to_do="Name the interface between the nodes, such as eth0, or leave it out.",
+    )
+
+
+def _named_twice(spec: JobSpec) -> WarningOut | None:
+    named = [name for name in VARIABLES if spec.env.get(name)]
+    if not named or not spec.interface:
+        return None
+    return WarningOut(
+        field="interface",
+        message=f"{listed(named)} in env {'wins' if len(named) == 1 else 'win'} over interface.",
+        what_to_do="Leave out one of them.",
     )
 
 
@@ -112,5 +125,6 @@ _WARNINGS: tuple[Callable[[JobSpec], WarningOut | None], ...] = (
     _may_lose_store,
     _loopback,
     _lonely_interface,
+    _named_twice,
     _too_few_devices,
 )

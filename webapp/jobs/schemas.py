@@ -91,6 +91,7 @@ class SpecIn(Schema):
     on_stall: str = "notify"
     stall_restarts_per_hour: int = 2
     time_limit: str | None = None
+    interface: str | None = None
     evidence: str = "fast"
     on_failure: list[str] = Field(default_factory=list)
     on_end: list[str] = Field(default_factory=list)

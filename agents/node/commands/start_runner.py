@@ -11,6 +11,7 @@ from ...wire.sealing import CannotOpen
 from ...wire.spec import JobSpec, StartMessage
 from ..code import code_in_place
 from ..devices import Devices, devices_of
+from ..interface import why_none
 from ..outcome import Done, Evidence, Refused
 from ..probes.environments import interpreter_for
 from ..probes.python import require_torch
@@ -36,6 +37,7 @@ def carry_out(command: StartRunner, node: Node) -> Done:
 
 def _start(message: StartMessage, node: Node) -> Run:
     _require_files(message.spec, node.name)
+    _require_interface(message, node.name)
     try:
         environ = job_environment(os.environ, open_message(message, node.config.data))
     except CannotOpen as error:
@@ -69,6 +71,11 @@ def _require_meant(message: StartMessage, node: str) -> None:
         raise Refused(f"{message.attempt!r} cannot be the name of an attempt.")
     if message.incarnation < 1:
         raise Refused(f"The runner's number in the attempt is {message.incarnation}. Numbers begin with 1.")
+
+
+def _require_interface(message: StartMessage, node: str) -> None:
+    if why := why_none(message.spec.interface, message.spec.env, message.local_addr, node):
+        raise Refused(f"{why} Name one that every node has, or leave interface out.")
 
 
 def _require_files(spec: JobSpec, node: str) -> None:

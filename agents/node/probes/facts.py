@@ -11,6 +11,7 @@ from ...wire.bus import server_of
 from ...wire.events import NodeFacts
 from ...wire.sealing import public_text
 from ..config import Config
+from ..interface import find_interfaces
 from ..secrets import keep_key
 from . import gpus
 from .environments import find_environments
@@ -36,6 +37,7 @@ def gather_facts(config: Config, slots: int) -> NodeFacts:
         labels=config.labels,
         environments=find_environments(config.environments),
         secrets_key=public_text(keep_key(config.data)),
+        interfaces=find_interfaces(),
     )
 
 
@@ -71,9 +73,6 @@ def _address_towards(redis_url: str) -> str:
 
 
 def _interface_addresses() -> list[str]:
-    """What the network interfaces have, without loopback and link-local ones."""
-    import psutil  # here, as it is needed once
-
-    families = {socket.AF_INET, socket.AF_INET6}
-    found = [a.address for each in psutil.net_if_addrs().values() for a in each if a.family in families]
-    return [address for address in found if not address.startswith(("127.", "::1", "169.254.", "fe80:"))]
+    """What the network interfaces have, without loopback ones."""
+    found = [address for one in find_interfaces() for address in one.addresses]
+    return [address for address in found if not address.startswith(("127.", "::1"))]

@@ -1084,6 +1084,8 @@ export interface components {
              * @default 60
              */
             hook_timeout_s: number;
+            /** Interface */
+            interface?: string | null;
             /** Labels */
             labels?: {
                 [key: string]: string;
@@ -1959,6 +1961,8 @@ export interface components {
              * @default 60
              */
             hook_timeout_s: number;
+            /** Interface */
+            interface?: string | null;
             /** Labels */
             labels?: {
                 [key: string]: string;
@@ -2984,6 +2988,8 @@ export interface components {
              * @default 60
              */
             hook_timeout_s: number;
+            /** Interface */
+            interface?: string | null;
             /**
              * Local Ranks Filter
              * @default

@@ -4,6 +4,7 @@ import { Link } from "wouter";
 import type { NodeOut } from "@/api";
 import { readEnvironments } from "@/lib/environments";
 import { formatBytes, plural } from "@/lib/format";
+import { longInterfaces, readInterfaces, shortInterfaces } from "@/lib/interfaces";
 import { Age } from "@/ui/age";
 import { StateWord } from "@/ui/state-word";
 import table from "@/ui/table.module.css";
@@ -118,6 +119,7 @@ function NodeRow({ node, isNamed, onAct }: { node: NodeOut; isNamed: boolean; on
       </td>
       <td className={`${table.cut} ${classes.wide}`} title={facts.addresses.join(", ")}>
         {facts.host || "–"}
+        <Interfaces facts={node.facts} />
       </td>
       <td className={`${table.num} ${classes.wide}`}>{facts.cpus ?? "–"}</td>
       <td className={`${table.num} ${classes.wide}`}>
@@ -140,6 +142,17 @@ function NodeRow({ node, isNamed, onAct }: { node: NodeOut; isNamed: boolean; on
         </td>
       )}
     </tr>
+  );
+}
+
+/** Network interfaces that lead to other machines; all of them where the pointer rests. */
+function Interfaces({ facts }: { facts: NodeOut["facts"] }) {
+  const interfaces = readInterfaces(facts);
+  if (interfaces.length === 0) return null;
+  return (
+    <div className={`quiet small ${table.cut}`} title={longInterfaces(interfaces)} data-testid="interfaces">
+      {shortInterfaces(interfaces) || "no way out"}
+    </div>
   );
 }
 

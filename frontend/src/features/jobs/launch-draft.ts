@@ -30,7 +30,7 @@ const TEXTS = [
   "on_stall",
 ] as const;
 /** Texts that are left out when they are empty. */
-const OPTIONAL_TEXTS = ["script", "module", "code", "workdir", "python", "numa_binding", "time_limit"] as const;
+const OPTIONAL_TEXTS = ["script", "module", "code", "workdir", "python", "numa_binding", "time_limit", "interface"] as const;
 const NUMBERS = ["spares", "max_restarts", "max_relaunches", "monitor_interval", "shutdown_timeout", "log_max_bytes", "hook_timeout_s", "stall_log_start_s", "stall_restarts_per_hour"] as const;
 const OPTIONAL_NUMBERS = ["nodes", "max_membership_restarts", "exit_barrier_timeout", "stall_after_s", "stall_log_every_s"] as const;
 const SWITCHES = ["standalone", "shrink_on_gpu_loss", "no_python", "virtual_local_rank"] as const;

@@ -3,13 +3,14 @@ import type { Draft } from "./launch-draft";
 import { number, onOff, text, type Faults, type Fields } from "./launch-fields";
 import classes from "./launch-form.module.css";
 import { LaunchPython } from "./launch-python";
+import { LaunchInterface } from "./launch/launch-interface";
 
 /** How and where workers start and meet, and what stands in for what is lost. */
 export function LaunchStart({ fields }: { fields: Fields }) {
   const { draft } = fields;
   return (
     <details className={classes.more} open={startsOpen(fields.faults)}>
-      <summary>Start, interpreter, folder, rendezvous, spares and time limit</summary>
+      <summary>Start, interpreter, folder, network, rendezvous, spares and time limit</summary>
       <div className={classes.row}>
         <NativeSelect
           label="start"
@@ -31,6 +32,7 @@ export function LaunchStart({ fields }: { fields: Fields }) {
           description={draft.code === "" ? "empty: the bundle of the attempt" : "empty: the folder of the uploaded code"}
           {...text(fields, "workdir")}
         />
+        <LaunchInterface fields={fields} />
       </div>
       <div className={classes.row}>
         <NativeSelect
@@ -87,6 +89,7 @@ const TUCKED_AWAY = [
   "preload",
   "python",
   "workdir",
+  "interface",
   "rdzv_backend",
   "rdzv_endpoint",
   "rdzv_conf",

@@ -53,6 +53,7 @@ export const DEFAULTS: Required<SpecIn> = {
   on_stall: "notify",
   stall_restarts_per_hour: 2,
   time_limit: null,
+  interface: null,
 };
 
 /** Whether a field of a stored spec says no more than leaving it out would. */
