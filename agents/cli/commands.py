@@ -84,6 +84,10 @@ def run(
         list[str] | None,
         typer.Option("--set", metavar="FIELD=VALUE", help="Of the job's spec, such as spares=1."),
     ] = None,
+    upload: Annotated[
+        Path | None,
+        typer.Option("--upload", help="A script, a zip or a folder that goes along as the job's code."),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but what the workers write.")] = False,
     as_json: AsJson = False,
     url: Url = None,
@@ -99,7 +103,7 @@ def run(
     def action(hub: Hub) -> ExitCode:
         from . import launching, running
 
-        wishes = launching.Wishes(name, env or (), python, workdir, fields or ())
+        wishes = launching.Wishes(name, env or (), python, workdir, fields or (), upload)
         job = launching.launch(hub, words, wishes, voice.say)
         if detach:
             running.print_launched(hub, job, voice)
@@ -267,6 +271,28 @@ def nodes(as_json: AsJson = False, url: Url = None, token: Token = None) -> None
         from .tables import print_nodes
 
         print_nodes(found)
+        return ExitCode.OK
+
+    _do(url, token, action)
+
+
+@app.command()
+def uploads(
+    mine: Annotated[bool, typer.Option("--mine", help="Only those of this token's account.")] = False,
+    as_json: AsJson = False,
+    url: Url = None,
+    token: Token = None,
+) -> None:
+    """List uploaded code, the newest first, with the digest that --set code=DIGEST takes."""
+
+    def action(hub: Hub) -> ExitCode:
+        page = hub.get("/uploads", mine=mine)
+        if as_json:
+            Voice(as_json).document(page)
+            return ExitCode.OK
+        from .tables import print_uploads
+
+        print_uploads(page["items"])
         return ExitCode.OK
 
     _do(url, token, action)

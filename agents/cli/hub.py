@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from typing import Any, Self
 
 import httpx
@@ -11,7 +13,7 @@ from .refusals import ExitCode, Refusal, Unreachable
 
 Json = dict[str, Any]
 
-TIMEOUT_S = 20.0
+TIMEOUT_S, UPLOAD_TIMEOUT_S = 20.0, 120.0
 _CODES = {
     400: ExitCode.USAGE,
     401: ExitCode.NOT_ALLOWED,
@@ -49,6 +51,12 @@ class Hub:
 
     def post(self, path: str, body: Json) -> Json:
         return self._ask("POST", path, json=body)
+
+    def upload(self, files: Sequence[tuple[str, bytes]], name: str) -> Json:
+        """Each file with its path in the folder of the code."""
+        form = {"name": name, "paths": json.dumps([path for path, _ in files])}
+        parts = [("files", (path.rpartition("/")[2], content)) for path, content in files]
+        return self._ask("POST", "/uploads", data=form, files=parts, timeout=UPLOAD_TIMEOUT_S)
 
     def _ask(self, method: str, path: str, **how: Any) -> Json:
         try:

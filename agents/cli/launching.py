@@ -13,6 +13,7 @@ from typing import Any
 from .hub import Hub
 from .line import variables_for
 from .refusals import ExitCode, Refusal, Unreachable
+from .uploading import script_in, upload
 
 Json = dict[str, Any]
 
@@ -27,12 +28,19 @@ class Wishes:
     workdir: Path | None = None
     fields: Sequence[str] = ()
     """``FIELD=VALUE`` for what torchrun has no flag for."""
+    upload: Path | None = None
+    """A script, a zip or a folder, which goes along as the job's code."""
 
 
 def launch(hub: Hub, words: Sequence[str], wishes: Wishes, say: Callable[[str], None]) -> Json:
     """Create the job. Raises ``Refusal`` when the words make none."""
     workdir = (wishes.workdir or Path.cwd()).absolute()
-    body = job_of(_read(hub, workdir, words, say), workdir, wishes, os.environ)
+    spec = _read(hub, workdir, words, say)
+    body = job_of(spec, workdir, wishes, os.environ)
+    if wishes.upload is not None:
+        code = upload(hub, wishes.upload, say)
+        script = script_in(code, wishes.upload, spec.get("script"))
+        body |= {"code": code["digest"], "script": script, "workdir": _named(wishes.workdir)}
     try:
         return hub.post("/jobs", body)
     except Unreachable as error:
@@ -79,13 +87,22 @@ def say_problem(command: str, problem: Mapping[str, Any]) -> str:
 
 def job_of(spec: Json, workdir: Path, wishes: Wishes, environment: Mapping[str, str]) -> Json:
     """The body of the launch. Raises ``Refusal`` for a wish that cannot be read."""
+    fields = dict(_field(text) for text in wishes.fields)
     job = {**spec, "workdir": str(workdir), "script": _absolute(spec, workdir)}
+    if fields.get("code"):
+        # It lies in what was uploaded before, and not in this shell's folder.
+        job |= {"workdir": _named(wishes.workdir), "script": spec.get("script")}
     job["env"] = {**_variables(wishes.env, environment), **spec.get("env", {})}
     if wishes.name:
         job["name"] = wishes.name
     if wishes.python:
         job["python"] = wishes.python
-    return {**job, **dict(_field(text) for text in wishes.fields)}
+    return {**job, **fields}
+
+
+def _named(workdir: Path | None) -> str | None:
+    """Of code that was uploaded the folder is its own, unless another one is asked for."""
+    return str(workdir.absolute()) if workdir else None
 
 
 def _absolute(spec: Json, workdir: Path) -> str | None:

@@ -15,6 +15,7 @@ OWN: dict[str, bool] = {
     "--python": True,
     "--workdir": True,
     "--set": True,
+    "--upload": True,
     "--url": True,
     "--token": True,
     "--detach": False,

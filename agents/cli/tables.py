@@ -104,6 +104,16 @@ def print_nodes(nodes: Iterable[Json]) -> None:
     make_console().print(table)
 
 
+def print_uploads(uploads: Iterable[Json]) -> None:
+    table = _table("digest", "name", "files>", "MiB>", "by", "at", "used by")
+    for one in uploads:
+        used = ", ".join(f"job {number}" for number in one["used_by"]) or "–"
+        size = f"{one['size_bytes'] / (1 << 20):.2f}"
+        at = one["uploaded_at"][:16].replace("T", " ")
+        _add(table, (one["digest"], one["name"], one["file_count"], size, one["uploaded_by"], at, used), "")
+    make_console().print(table)
+
+
 def print_job(job: Json, url: str) -> None:
     console = make_console()
     from rich.text import Text

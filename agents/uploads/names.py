@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+NOT_CODE = frozenset({".git", "__pycache__", "__MACOSX", ".DS_Store"})
+"""Files with these in their path are left out: they are large, or differ each time, and no job reads them."""
 LONGEST_PART, LONGEST = 255, 1024
 
 
 class UnsafeUpload(ValueError):
     """What was uploaded cannot be taken. The text is a sentence that names the file, and why."""
+
+
+def is_code(path: str) -> bool:
+    return NOT_CODE.isdisjoint(path.split("/"))
 
 
 def read_name(name: str) -> str:

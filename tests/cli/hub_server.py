@@ -11,13 +11,31 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from email import message_from_bytes
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
 Json = dict[str, Any]
 
 TOKEN = "a-good-token"
+
+
+def read_form(headers: Message, body: bytes) -> list[tuple[str, str, bytes]]:
+    """Name, file name and content of each part of a form."""
+    whole = message_from_bytes(f"Content-Type: {headers['Content-Type']}\r\n\r\n".encode() + body)
+    parts = cast(list[Message], whole.get_payload())
+    return [
+        (
+            str(part.get_param("name", header="content-disposition")),
+            part.get_filename() or "",
+            cast(bytes, part.get_payload(decode=True)),
+        )
+        for part in parts
+    ]
+
+
 RESTARTS: Json = {"failure": 0, "membership": 0, "max_restarts": 3, "remaining": 3, "by_node": {}}
 SPEC: Json = {
     "redirects": "0",
@@ -141,7 +159,9 @@ def serve(hub: HubServer) -> Iterator[HubServer]:
             self._do(None)
 
         def do_POST(self) -> None:
-            self._do(json.loads(self.rfile.read(int(self.headers["Content-Length"])) or b"null"))
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            is_form = str(self.headers["Content-Type"]).startswith("multipart/")
+            self._do(read_form(self.headers, body) if is_form else json.loads(body or b"null"))
 
         def _do(self, body: Any) -> None:
             parts = urlsplit(self.path)

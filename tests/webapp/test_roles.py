@@ -66,6 +66,7 @@ WHO_MAY = {
     ("GET", "/api/uploads"): ACCOUNTS,
     ("POST", "/api/uploads"): OPERATORS,
     ("GET", "/api/uploads/{digest}"): ACCOUNTS,
+    ("DELETE", "/api/uploads/{digest}"): OPERATORS,
     ("GET", "/api/uploads/{digest}/content"): ACCOUNTS,
     ("GET", "/api/session"): ACCOUNTS,
     ("POST", "/api/session"): ANYBODY,

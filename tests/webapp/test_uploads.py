@@ -232,3 +232,33 @@ def test_without_an_address_for_nodes_the_launch_is_refused(operator: Api, setti
     answer = operator.post("/api/jobs", {"script": "train.py", "code": kept(operator)})
     assert (answer.status, answer.body["where"]) == (422, "code")
     assert "REGROUP_HUB_URL" in answer.body["what_to_do"]
+
+
+def test_an_upload_is_listed_for_who_sent_it_and_removed_once_no_job_can_need_it(
+    operator: Api, viewer: Api, tmp_path: Path
+) -> None:
+    make_node("node-1")
+    digest = kept(operator)
+    form = {"code": digest, "script": "train.py"}
+    job = operator.post("/api/jobs", form).body["id"]
+    (item,) = operator.get("/api/uploads?mine=true").body["items"]
+    assert (item["digest"], item["script"], item["used_by"]) == (digest, "train.py", [job])
+    assert viewer.get("/api/uploads?mine=true").body["items"] == []
+
+    refused = operator.ask("DELETE", f"/api/uploads/{digest}")
+    assert (refused.status, refused.body["reason"]) == (409, "upload_in_use")
+    assert f"job {job} may fetch it yet" in refused.body["what"]
+
+    Job.objects.update(state="succeeded")
+    removed = operator.client.delete(f"/api/uploads/{digest}", headers=operator.headers)
+    assert removed.status_code == 204
+    assert operator.get("/api/uploads?mine=true").body["items"] == []
+    assert not (tmp_path / "uploads" / f"{digest}.zip").exists()
+    again = operator.post("/api/jobs", form)
+    assert again.status == 422
+    assert f"The upload project ({digest[:12]}…) is gone: anna removed it at " in again.body["what"]
+    assert "is gone: anna removed it" in operator.get(f"/api/uploads/{digest}").body["what"]
+    assert operator.ask("DELETE", f"/api/uploads/{digest}").status == 404
+
+    assert kept(operator) == digest
+    assert operator.post("/api/jobs", form).status == 201

@@ -10,8 +10,10 @@ from webapp.accounts.auth import BY_ROLE, account_of
 from webapp.errors import ERRORS, not_found
 from webapp.pieces import pieces_of
 
-from .receiving import receive, upload_out
-from .schemas import UploadOut, UploadPage, UploadSummary
+from .asked import say_missing
+from .receiving import receive, upload_item, upload_out
+from .removing import jobs_by_code, remove
+from .schemas import UploadOut, UploadPage
 from .store import Upload, find, list_uploads, path_of
 from .tickets import TicketAuth
 
@@ -33,15 +35,25 @@ def upload_code(
 
 
 @router.get("/uploads", response={200: UploadPage, **ERRORS})
-def list_code(request: HttpRequest) -> UploadPage:
-    """The newest of what was uploaded."""
-    return UploadPage(items=[_summary(upload) for upload in list_uploads()[:MOST]])
+def list_code(request: HttpRequest, mine: bool = False) -> UploadPage:
+    """The newest of what was uploaded. ``mine``: by who asks."""
+    name = account_of(request).username
+    found = [upload for upload in list_uploads() if not mine or upload.uploaded_by == name][:MOST]
+    used = jobs_by_code()
+    return UploadPage(items=[upload_item(upload, used.get(upload.digest, [])) for upload in found])
 
 
 @router.get("/uploads/{digest}", response={200: UploadOut, **ERRORS})
 def look_at_code(request: HttpRequest, digest: str) -> UploadOut:
     """One upload, with its files."""
     return upload_out(_find(digest))
+
+
+@router.delete("/uploads/{digest}", response={204: None, **ERRORS})
+def remove_code(request: HttpRequest, digest: str) -> Status[None]:
+    """Remove an upload. Refused while a job that is not over uses it; other jobs cannot be launched again."""
+    remove(account_of(request), _find(digest))
+    return Status(204, None)
 
 
 @router.get("/uploads/{digest}/content", response=ERRORS, openapi_extra=ZIP, auth=[TicketAuth(), *BY_ROLE])
@@ -58,9 +70,5 @@ def fetch_code(request: HttpRequest, digest: str) -> StreamingHttpResponse:
 def _find(digest: str) -> Upload:
     upload = find(digest)
     if upload is None:
-        raise not_found(f"There is no upload with the digest {digest[:80]}.")
+        raise not_found(say_missing(digest))
     return upload
-
-
-def _summary(upload: Upload) -> UploadSummary:
-    return UploadSummary(**upload.dict(exclude={"files"}), file_count=len(upload.files))

@@ -8,7 +8,7 @@ from agents.wire.code import CodeSource
 from agents.wire.spec import JobSpec
 from webapp.errors import refuse_field
 
-from .store import find
+from .store import find, find_gone
 from .tickets import make_ticket
 
 
@@ -20,9 +20,7 @@ def require_code(spec: JobSpec) -> None:
         return
     upload = find(spec.code)
     if upload is None:
-        raise refuse_field(
-            "code", f"There is no upload with the digest {spec.code}.", "Upload the code, or name a path."
-        )
+        raise refuse_field("code", say_missing(spec.code), "Upload the code again, or name a path.")
     if spec.script and spec.script.removeprefix("./") not in upload.files:
         some = ", ".join(upload.files[:5]) + (", …" if len(upload.files) > 5 else "")
         raise refuse_field(
@@ -34,6 +32,15 @@ def require_code(spec: JobSpec) -> None:
             "The hub does not know under which address nodes reach it, so that they cannot fetch the code.",
             "Set REGROUP_HUB_URL for the hub, such as http://hub:8000, or name a path on the nodes.",
         )
+
+
+def say_missing(digest: str) -> str:
+    if gone := find_gone(digest):
+        return (
+            f"The upload {gone.name} ({digest[:12]}…) is gone: {gone.removed_by} removed it at "
+            f"{gone.removed_at:%Y-%m-%d %H:%M} UTC."
+        )
+    return f"There is no upload with the digest {digest[:80]}."
 
 
 def source_for(spec: JobSpec, node: str) -> CodeSource | None:

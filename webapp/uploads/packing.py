@@ -14,11 +14,9 @@ from pathlib import Path
 from typing import IO
 
 from agents.uploads.archive import copy_at_most, read_entries
-from agents.uploads.names import UnsafeUpload, read_name, require_apart
+from agents.uploads.names import UnsafeUpload, is_code, read_name, require_apart
 from agents.wire.code import MOST_FILE_BYTES, MOST_FILES
 
-NOT_CODE = frozenset({".git", "__pycache__", "__MACOSX", ".DS_Store"})
-"""Files with these in their path are left out: they are large, or differ each time, and no job reads them."""
 _SINCE = (1980, 1, 1, 0, 0, 0)
 _FILE, _PROGRAM = 0o100600, 0o100700
 _LEVEL = 6
@@ -72,10 +70,6 @@ def pack_files(given: Sequence[Given], target: Path) -> Packed:
         for path, file in code:
             _add(out, path, file, MOST_FILE_BYTES, _begins_program(file))
     return _checked(target, len(named) - len(code))
-
-
-def is_code(path: str) -> bool:
-    return NOT_CODE.isdisjoint(path.split("/"))
 
 
 def _begins_program(file: IO[bytes]) -> bool:

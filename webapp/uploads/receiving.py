@@ -17,7 +17,7 @@ from webapp.accounts.models import Account
 from webapp.errors import Problem, refuse_field
 
 from .packing import Given, Packed, pack_files, pack_zip
-from .schemas import UploadOut
+from .schemas import UploadItem, UploadOut
 from .store import Upload, aside, digest_of, keep
 
 LONGEST_NAME = 200
@@ -99,6 +99,15 @@ def _note(account: Account, given: list[Given], packed: Packed, target: Path, na
 def upload_out(upload: Upload, left_out: int = 0) -> UploadOut:
     return UploadOut(
         **upload.dict(), file_count=len(upload.files), script=likely_script(upload.files), left_out=left_out
+    )
+
+
+def upload_item(upload: Upload, used_by: list[int]) -> UploadItem:
+    return UploadItem(
+        **upload.dict(exclude={"files"}),
+        file_count=len(upload.files),
+        script=likely_script(upload.files),
+        used_by=used_by,
     )
 
 

@@ -16,16 +16,21 @@ class UploadSummary(Schema):
     file_count: int
     uploaded_by: str
     uploaded_at: datetime
+    script: str | None
+    """The file that is likely meant to be run. None: several could be."""
+
+
+class UploadItem(UploadSummary):
+    used_by: list[int]
+    """Jobs that are not over and have it as their code. While there are any it cannot be removed."""
 
 
 class UploadOut(UploadSummary):
     files: list[str]
     """Their paths in it."""
-    script: str | None
-    """The file that is likely meant to be run. None: several could be."""
     left_out: int = 0
     """Files of the upload just made that are no code, such as those of ``.git``."""
 
 
 class UploadPage(Schema):
-    items: list[UploadSummary]
+    items: list[UploadItem]

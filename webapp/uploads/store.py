@@ -35,6 +35,14 @@ class Upload(Schema):
     uploaded_at: datetime
 
 
+class Gone(Schema):
+    """What is kept of an upload that was removed."""
+
+    name: str
+    removed_by: str
+    removed_at: datetime
+
+
 @contextmanager
 def aside() -> Iterator[Path]:
     """A private file on the same disk, which is gone afterwards."""
@@ -68,6 +76,30 @@ def keep(packed: Path, upload: Upload) -> None:
         note.write_text(upload.model_dump_json())
         _sync(note)
         note.replace(_note_of(upload.digest))
+    _gone_of(upload.digest).unlink(missing_ok=True)
+
+
+def discard(upload: Upload, gone: Gone) -> bool:
+    """Its note goes first, so that nobody finds half of it. False: it was gone already."""
+    with aside() as note:
+        note.write_text(gone.model_dump_json())
+        note.replace(_gone_of(upload.digest))
+    try:
+        _note_of(upload.digest).unlink()
+    except FileNotFoundError:
+        return False
+    path_of(upload.digest).unlink(missing_ok=True)
+    return True
+
+
+def find_gone(digest: str) -> Gone | None:
+    """None: there was never such an upload here, or its files were removed by hand."""
+    if not is_digest(digest):
+        return None
+    try:
+        return Gone.model_validate(json.loads(_gone_of(digest).read_text()))
+    except (FileNotFoundError, ValueError, ValidationError):
+        return None
 
 
 def _sync(path: Path) -> None:
@@ -98,6 +130,10 @@ def path_of(digest: str) -> Path:
 
 def _note_of(digest: str) -> Path:
     return _folder() / f"{digest}.json"
+
+
+def _gone_of(digest: str) -> Path:
+    return _folder() / f"{digest}.gone"
 
 
 def _folder() -> Path:

@@ -27,6 +27,7 @@ export const keys = {
   faultPreview: (id: number, body: object) => ["faults", "preview", id, body] as const,
   command: (id: string) => ["commands", id] as const,
   nodes: ["nodes"] as const,
+  uploads: ["uploads", "mine"] as const,
   upload: (digest: string) => ["uploads", digest] as const,
   drain: (node: string) => ["drain", node] as const,
 };

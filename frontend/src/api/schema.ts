@@ -842,7 +842,7 @@ export interface paths {
         };
         /**
          * List Code
-         * @description The newest of what was uploaded.
+         * @description The newest of what was uploaded. ``mine``: by who asks.
          */
         get: operations["webapp_uploads_api_list_code"];
         put?: never;
@@ -873,7 +873,11 @@ export interface paths {
         get: operations["webapp_uploads_api_look_at_code"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Remove Code
+         * @description Remove an upload. Refused while a job that is not over uses it; other jobs cannot be launched again.
+         */
+        delete: operations["webapp_uploads_api_remove_code"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3352,6 +3356,28 @@ export interface components {
             /** Why */
             why: string;
         };
+        /** UploadItem */
+        UploadItem: {
+            /** Digest */
+            digest: string;
+            /** File Count */
+            file_count: number;
+            /** Name */
+            name: string;
+            /** Script */
+            script: string | null;
+            /** Size Bytes */
+            size_bytes: number;
+            /**
+             * Uploaded At
+             * Format: date-time
+             */
+            uploaded_at: string;
+            /** Uploaded By */
+            uploaded_by: string;
+            /** Used By */
+            used_by: number[];
+        };
         /** UploadOut */
         UploadOut: {
             /** Digest */
@@ -3382,25 +3408,7 @@ export interface components {
         /** UploadPage */
         UploadPage: {
             /** Items */
-            items: components["schemas"]["UploadSummary"][];
-        };
-        /** UploadSummary */
-        UploadSummary: {
-            /** Digest */
-            digest: string;
-            /** File Count */
-            file_count: number;
-            /** Name */
-            name: string;
-            /** Size Bytes */
-            size_bytes: number;
-            /**
-             * Uploaded At
-             * Format: date-time
-             */
-            uploaded_at: string;
-            /** Uploaded By */
-            uploaded_by: string;
+            items: components["schemas"]["UploadItem"][];
         };
         /**
          * UsageOut
@@ -7287,7 +7295,9 @@ export interface operations {
     };
     webapp_uploads_api_list_code: {
         parameters: {
-            query?: never;
+            query?: {
+                mine?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -7487,6 +7497,89 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["UploadOut"];
                 };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    webapp_uploads_api_remove_code: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                digest: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Unauthorized */
             401: {

@@ -67,4 +67,5 @@ export type CheckedOut = Schemas["CheckedOut"];
 export type WarningOut = Schemas["WarningOut"];
 export type SettingOut = Schemas["SettingOut"];
 export type UploadOut = Schemas["UploadOut"];
+export type UploadItem = Schemas["UploadItem"];
 export type StopManyOut = Schemas["StopManyOut"];

@@ -1,5 +1,5 @@
 /** Uploaded code: sent with its progress, and looked at. */
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { client, csrfToken, must, Refusal, unreachable } from "./client";
 import { keys } from "./keys";
 import type { UploadOut } from "./types";
@@ -18,7 +18,30 @@ export interface Sending {
 }
 
 export function useUpload() {
-  return useMutation({ mutationFn: send });
+  const cache = useQueryClient();
+  return useMutation({
+    mutationFn: send,
+    onSuccess: () => cache.invalidateQueries({ queryKey: keys.uploads }),
+  });
+}
+
+/** Those of the person who asks, the newest first. */
+export function useUploads() {
+  return useQuery({
+    queryKey: keys.uploads,
+    queryFn: ({ signal }) => must(client.GET("/api/uploads", { params: { query: { mine: true } }, signal })),
+  });
+}
+
+export function useRemoveCode() {
+  const cache = useQueryClient();
+  return useMutation({
+    mutationFn: (digest: string) => must(client.DELETE("/api/uploads/{digest}", { params: { path: { digest } } })),
+    onSuccess: (_, digest) => {
+      void cache.invalidateQueries({ queryKey: keys.uploads });
+      cache.removeQueries({ queryKey: keys.upload(digest) });
+    },
+  });
 }
 
 export function useUploadedCode(digest: string) {

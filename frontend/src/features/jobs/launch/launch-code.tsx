@@ -4,6 +4,7 @@ import { useUploadedCode } from "@/api";
 import type { Draft } from "../launch-draft";
 import { text, type Fields } from "../launch-fields";
 import { CodeDrop } from "./code-drop";
+import { EarlierCode } from "./earlier-code";
 import { UploadedCode } from "./uploaded-code";
 import form from "../launch-form.module.css";
 
@@ -43,7 +44,10 @@ export function LaunchCode({ fields }: { fields: Fields }) {
         <TextInput label="module" description="instead of a script, as python -m" {...text(fields, "module")} />
       </div>
       {isUploaded && (
-        <CodeDrop onUploaded={(code) => set({ code: code.digest, ...programOf(draft, code) })} />
+        <>
+          <CodeDrop onUploaded={(code) => set({ code: code.digest, ...programOf(draft, code) })} />
+          <EarlierCode chosen={draft.code} onChoose={(code, script) => set({ code, ...scriptOf(draft, script) })} />
+        </>
       )}
       {draft.code !== "" && <UploadedCode digest={draft.code} asked={uploaded} />}
       <datalist id={LIST}>
@@ -51,6 +55,13 @@ export function LaunchCode({ fields }: { fields: Fields }) {
       </datalist>
     </>
   );
+}
+
+/** A path on the nodes means nothing in uploaded code. */
+function scriptOf(draft: Draft, script: string | null): Partial<Draft> {
+  const typed = draft.script.trim();
+  if (script === null || draft.module.trim() !== "" || (typed !== "" && !typed.startsWith("/"))) return {};
+  return { script };
 }
 
 /** What is typed stays where it can be run; else the file that is likely meant. Arguments go with their script. */
