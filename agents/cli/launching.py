@@ -67,7 +67,7 @@ def _read(hub: Hub, workdir: Path, words: Sequence[str], say: Callable[[str], No
     if answer["problems"]:
         raise Refusal("\n".join(say_problem(command, one) for one in answer["problems"]), ExitCode.USAGE)
     spec: Json = answer["spec"]
-    return spec
+    return {**spec, "name": answer["name"]} if answer.get("name") else spec
 
 
 def _defaults(environment: Mapping[str, str]) -> list[str]:

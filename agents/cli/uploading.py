@@ -64,7 +64,8 @@ def _require_few(path: Path, files: list[tuple[str, Path]]) -> None:
     if len(files) > MOST_FILES or size > MOST_BYTES:
         raise Refusal(
             f"{path} has {_count(len(files))} with {size >> 20} MiB, and {MOST_FILES} with "
-            f"{MOST_BYTES >> 20} MiB are the most. Leave data and checkpoints out, and put them where all nodes can read them.",
+            f"{MOST_BYTES >> 20} MiB are the most. Leave data and checkpoints out, and put them where all "
+            "nodes can read them.",
             ExitCode.USAGE,
         )
 

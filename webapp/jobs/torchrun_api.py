@@ -67,6 +67,7 @@ def _parsed(reading: Reading) -> ParsedOut:
     fields = vars(reading.spec) | {name: list(getattr(reading.spec, name)) for name in LISTS}
     return ParsedOut(
         spec=SpecIn(**fields),
+        name=reading.name,
         problems=[_remark(one) for one in reading.problems],
         stripped=[_remark(one) for one in reading.stripped],
     )

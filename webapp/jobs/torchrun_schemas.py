@@ -30,6 +30,8 @@ class RemarkOut(Schema):
 
 class ParsedOut(Schema):
     spec: SpecIn
+    name: str
+    """What the text calls the job, as SLURM's --job-name. Empty: nothing."""
     problems: list[RemarkOut]
     """What keeps the line from meaning the same here, each at its place. Empty: nothing does."""
     stripped: list[RemarkOut]

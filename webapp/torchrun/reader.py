@@ -13,6 +13,7 @@ from agents.wire.torchrun import REFUSED, RULES
 from .flags import ALL, READS, Flags, Given, is_switch, read_flags
 from .launcher import Launch
 from .script import Found, Script, read_script
+from .slurm import Asked, read_count, read_time
 from .words import Remark, Word
 
 LOCAL_RANK = "--local-rank=${local_rank}"
@@ -49,6 +50,8 @@ class Reading:
     spec: JobSpec
     problems: tuple[Remark, ...] = ()
     stripped: tuple[Remark, ...] = ()
+    name: str = ""
+    """What the text calls the job. Empty: nothing."""
 
 
 def parse(text: str, workdir: str | None = None) -> Reading:
@@ -63,7 +66,7 @@ def parse(text: str, workdir: str | None = None) -> Reading:
     for other in script.found:
         if other is not found:
             _tell_other(draft, spec, other)
-    return Reading(spec, _sorted(draft.problems), _sorted(draft.stripped))
+    return Reading(spec, _sorted(draft.problems), _sorted(draft.stripped), draft.name)
 
 
 def _the_one(script: Script) -> Found:
@@ -92,6 +95,7 @@ class _Draft:
     stripped: list[Remark]
     fields: dict[str, Any] = field(default_factory=dict)
     places: dict[str, Given | Word] = field(default_factory=dict)
+    name: str = ""
 
     def read(self, found: Found) -> JobSpec:
         launch = found.launch
@@ -104,6 +108,7 @@ class _Draft:
         self._read_given(flags.given)
         self._read_script(launch, flags)
         self._set_workdir(found.workdir)
+        self._read_asked(found.asked, launch.is_plain)
         self._settle_rendezvous()
         return self._checked()
 
@@ -133,6 +138,36 @@ class _Draft:
                 self._tell_gaps(value)
                 kept[name] = value.text
         self.fields["env"] = kept
+
+    def _read_asked(self, asked: dict[str, Asked], is_plain: bool) -> None:
+        """What SLURM was told. Of the nodes torchrun's own flags say more, and count."""
+        known = {name: one for name, one in asked.items() if not self._tell_gaps(one.value)}
+        if "time_limit" in known:
+            self._read_time(known["time_limit"])
+        if "name" in known:
+            self.name = known["name"].value.text
+            self.stripped.append(known["name"].remark(f"The job's name is {self.name}, as it says."))
+        if "nnodes" in known and not is_plain and not self.fields.get("standalone"):
+            self._read_nodes(known["nnodes"])
+
+    def _read_time(self, asked: Asked) -> None:
+        limit = read_time(asked.value.text)
+        if limit is None:
+            self._problem(asked.option, f"{asked.value.text} is no time of SLURM's. Write time_limit, such as 2h.")
+        elif limit:
+            self._set("time_limit", limit, asked.option)
+            self.stripped.append(asked.remark(f"time_limit is {limit}, as it says. Waiting does not count."))
+
+    def _read_nodes(self, asked: Asked) -> None:
+        count = read_count(asked.value.text)
+        if count is None or (self.fields.get("nnodes", count) == count and "nnodes" in self.fields):
+            return
+        if "nnodes" in self.fields:
+            own = self.fields["nnodes"]
+            self.stripped.append(asked.remark(f"torchrun was told nnodes {own}, which counts here."))
+            return
+        self._set("nnodes", count, asked.option)
+        self.stripped.append(asked.remark(f"nnodes is {count}, as it says: torchrun was told no number."))
 
     def _read_variable(self, given: Given) -> None:
         if given.name in REFUSED:

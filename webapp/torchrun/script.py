@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from .expansion import Variables
 from .launcher import Launch, find_hidden, find_launch, find_other, find_plain
 from .lexer import OUTPUT_IS_KEPT, Lexer
-from .slurm import read_slurm
+from .slurm import Asked, read_directives, read_slurm
 from .words import ASSIGNMENT, Command, Letters, Remark, Word, letters_of
 from .wrappers import KEYWORDS, read_prefix
 
@@ -49,6 +49,8 @@ class Found:
     """Each as it was set: ``NAME=value``."""
     workdir: Word | None
     python: str | None
+    asked: dict[str, Asked] = field(default_factory=dict)
+    """What SLURM was told, by the field of a job that says the same."""
 
 
 @dataclass
@@ -64,6 +66,7 @@ def read_script(text: str, workdir: str | None = None) -> Script:
     for name, (value, option) in read_slurm(text).items():
         walk.variables.set_text(name, value)
         walk.variables.hints[name] = f"{name} is {value}, as {option} says."
+    walk.asked |= _by_field(read_directives(text))
     walk.through(letters_of(text))
     return walk.script
 
@@ -74,6 +77,7 @@ class _Walk:
         self.env: dict[str, Word] = {}
         self.workdir = Word(letters_of(workdir), 0) if workdir else None
         self.python: str | None = None
+        self.asked: dict[str, Asked] = {}
         self._tell_folder()
 
     def through(self, letters: Letters) -> None:
@@ -111,7 +115,8 @@ class _Walk:
             self.script.stripped.append(Remark("&", command.operator_at, 1, IN_BACKGROUND))
         env = self.env | dict(_named(word) for word in prefix.env)
         workdir = self._within(prefix.workdir) if prefix.workdir else self.workdir
-        self.script.found.append(Found(launch, env, workdir, self.python))
+        asked = self.asked | _by_field(prefix.asked)
+        self.script.found.append(Found(launch, env, workdir, self.python, asked))
 
     def _plain(self, launch: Launch, command: Command) -> None:
         """Beside a torchrun line it is something else that the text does."""
@@ -128,6 +133,7 @@ class _Walk:
         self.script.problems += prefix.problems
         self.script.stripped += prefix.stripped
         self.env |= dict(_named(word) for word in prefix.env)
+        self.asked |= _by_field(prefix.asked)
         if prefix.workdir:
             self.workdir = self._within(prefix.workdir)
         self.through(hidden.letters)
@@ -208,6 +214,10 @@ class _Walk:
     def _tell_folder(self) -> None:
         if self.workdir is not None and not self.workdir.open_gaps:
             self.variables.set("PWD", (self.workdir,))
+
+
+def _by_field(asked: Iterable[Asked]) -> dict[str, Asked]:
+    return {one.field: one for one in asked}
 
 
 _ACTS: dict[str, Callable[[_Walk, Sequence[Word]], None]] = {

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from .slurm import WRAPPERS as SLURM
+from .slurm import Asked, read_options
 from .words import ASSIGNMENT, Remark, Word
 
 _STARTER = "Regroup starts a runner on each node itself; how many nodes is said by nnodes."
@@ -55,6 +57,8 @@ class Prefix:
     workdir: Word | None = None
     stripped: list[Remark] = field(default_factory=list)
     problems: list[Remark] = field(default_factory=list)
+    asked: list[Asked] = field(default_factory=list)
+    """What SLURM was told, as far as a job has it as well."""
 
 
 def read_prefix(words: Sequence[Word]) -> Prefix:
@@ -97,13 +101,15 @@ def _read_wrapper(prefix: Prefix, words: Sequence[Word]) -> None:
 
 
 def _asked_nodes(name: str, shown: str) -> str:
-    match = _NODES.search(shown) if name in ("srun", "sbatch", "salloc") else None
+    match = _NODES.search(shown) if name in SLURM else None
     return f" {name} was told {match[1]}." if match else ""
 
 
 def _take_settings(prefix: Prefix, words: Sequence[Word]) -> None:
     """Variables and the folder, which a wrapper was told to set."""
     name = wrapper_name(words[0])
+    if name in SLURM:
+        prefix.asked += read_options(words[1:])
     for word, follows in zip(words, [*words[1:], None], strict=True):
         option, joined, _ = word.text.partition("=")
         value = word.behind(len(option) + 1) if joined else follows
@@ -119,7 +125,7 @@ def _take_settings(prefix: Prefix, words: Sequence[Word]) -> None:
 
 def _has_folder(name: str, option: str) -> bool:
     """The same letter is something else for others."""
-    if name in ("srun", "sbatch", "salloc"):
+    if name in SLURM:
         return option in ("-D", "--chdir")
     if name == "env":
         return option in ("-C", "--chdir")

@@ -2656,6 +2656,8 @@ export interface components {
         };
         /** ParsedOut */
         ParsedOut: {
+            /** Name */
+            name: string;
             /** Problems */
             problems: components["schemas"]["RemarkOut"][];
             spec: components["schemas"]["SpecIn"];

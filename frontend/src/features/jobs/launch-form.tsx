@@ -53,7 +53,7 @@ export function LaunchForm({ start, again }: Props) {
   return (
     <form className={classes.form} onSubmit={submit} aria-label="Launch a job">
       <h1>Launch a job</h1>
-      <PasteBox onSpec={(spec) => setDraft((held) => fromSpec(pasted(held, spec)))} />
+      <PasteBox onSpec={(spec, name) => setDraft((held) => fromSpec(pasted(held, spec, name)))} />
       <LaunchCheck draft={draft} />
       {again !== undefined && <DifferenceTable job={again} was={began} is={current() ?? began} />}
       <TextInput label="name" description="Left empty: the name of the script" {...text(fields, "name")} />

@@ -7,7 +7,7 @@ import { piecesOf } from "./marked-command";
 import classes from "./launch.module.css";
 
 /** Takes a torchrun line, has the form filled with it, and shows what is wrong with it at its place. */
-export function PasteBox({ onSpec }: { onSpec: (spec: SpecIn) => void }) {
+export function PasteBox({ onSpec }: { onSpec: (spec: SpecIn, name: string) => void }) {
   const [command, setCommand] = useState("");
   const [asked] = useDebouncedValue(command, 300);
   const parsed = useParsed(asked);
@@ -34,12 +34,12 @@ export function PasteBox({ onSpec }: { onSpec: (spec: SpecIn) => void }) {
 }
 
 /** Each answer fills the form once; what is typed into the form afterwards stays. */
-function useFilled(command: string, parsed: ParsedOut | undefined, fill: (spec: SpecIn) => void): void {
+function useFilled(command: string, parsed: ParsedOut | undefined, fill: (spec: SpecIn, name: string) => void): void {
   const filled = useRef("");
   useEffect(() => {
     if (parsed === undefined || filled.current === command) return;
     filled.current = command;
-    if (parsed.spec.script || parsed.spec.module) fill(parsed.spec);
+    if (parsed.spec.script || parsed.spec.module) fill(parsed.spec, parsed.name);
   });
 }
 

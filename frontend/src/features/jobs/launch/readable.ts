@@ -15,6 +15,6 @@ export function readable(draft: Draft): JobIn | null {
 }
 
 /** A pasted line says all of the spec. What is no matter of torchrun's stays as it was typed. */
-export function pasted(held: Draft, spec: SpecIn): JobIn {
-  return { ...held.given, ...toPlacing(held.placing), ...spec, name: "", labels: splitLabels(held.labels), notes: held.notes, copy_of: null };
+export function pasted(held: Draft, spec: SpecIn, name: string): JobIn {
+  return { ...held.given, ...toPlacing(held.placing), ...spec, name, labels: splitLabels(held.labels), notes: held.notes, copy_of: null };
 }
