@@ -19,7 +19,8 @@ WRONG = "--nproc-per-nodes"
 
 def _line(script: str, folder: Path, *flags: str) -> str:
     args = f"--steps 3000 --pace 0.1 --checkpoint-dir {folder}"
-    return f"A='x y' srun -N 2 torchrun {' '.join(flags)} \\\n  --rdzv-id $RANDOM {script} {args}"
+    slurm = "A='x y' srun -N 2 --time=2:00:00 -J pasted"
+    return f"{slurm} torchrun {' '.join(flags)} \\\n  --rdzv-id $RANDOM {script} {args}"
 
 
 def _paste(page: Page, script: str, folder: Path) -> None:
@@ -41,15 +42,23 @@ def _read_form(page: Page, script: str) -> None:
     expect(page.get_by_label("nproc_per_node", exact=True)).to_have_value("1")
     expect(page.get_by_label("max_restarts", exact=True)).to_have_value("2")
     expect(page.get_by_label("script", exact=True)).to_have_value(script)
+    expect(page.get_by_label("name", exact=True)).to_have_value("pasted")
+    expect(page.get_by_label("time_limit", exact=True)).to_have_value("2h")
     expect(page.get_by_label("Value of variable 1", exact=True)).to_have_value("x y")
     expect(page.get_by_test_id("launch-sentence")).to_have_text(
         "Runs on 1 to 2 nodes, as many as are free now, with 1 worker each: 1 to 2 ranks; survives losing 1 "
-        "node; up to 2 failure restarts per node."
+        "node; up to 2 failure restarts per node; is stopped after 2 h."
     )
     warnings = page.get_by_role("region", name="Warnings")
     expect(warnings).to_contain_text("The node that keeps the store may be lost too")
     page.get_by_text("Settings that hold").first.click()
     expect(page.get_by_text("lines come at once")).to_be_visible()
+
+
+def _check(page: Page, button: str, region: str) -> None:
+    page.get_by_role("button", name=button).click()
+    told = page.get_by_role("region", name=region, exact=True)
+    expect(told.get_by_role("status")).to_contain_text("Nothing stands in the way", timeout=SLOW_MS)
 
 
 def _launch(page: Page) -> int:
@@ -73,12 +82,17 @@ def test_a_pasted_line_trains_and_is_launched_again_found_and_put_away(
     expect(page.get_by_label("The torchrun line")).to_contain_text("--nnodes=1:2")
     page.get_by_label("labels", exact=True).fill("team=vision")
     page.get_by_label("notes", exact=True).fill("from a line")
+    _check(page, "Check nodes", "Checks")
     first = _launch(page)
     expect(page.get_by_test_id("headline")).to_contain_text("training", timeout=SLOW_MS)
     expect(page.get_by_text("from a line")).to_be_visible()
 
     page.get_by_role("tab", name="Spec").click()
     expect(page.get_by_label("The torchrun line")).to_contain_text("A='x y' torchrun")
+    page.get_by_text("Checks of its nodes").click()
+    before = page.get_by_role("region", name="Checks before the launch")
+    expect(before).to_contain_text("The launch asked for none.")
+    _check(page, "Check its nodes now", "Checks now")
     page.get_by_role("link", name="Launch again").click()
     expect(page.get_by_text(f"Nothing differs from job {first} so far.")).to_be_visible()
     page.get_by_label("max_restarts", exact=True).fill("5")

@@ -23,7 +23,8 @@ from tests.webapp.factories import make_node
 from webapp.jobs import check_run
 from webapp.jobs.check_run import CheckRun
 from webapp.jobs.check_table import table
-from webapp.jobs.models import Job
+from webapp.jobs.models import Attempt, Job
+from webapp.jobs.placing import place
 from webapp.redis import get_blocking_redis
 
 Node = Callable[[str], None]
@@ -58,7 +59,11 @@ def node_answers(bus: redis.Redis, tmp_path: Path) -> Iterator[Node]:
 def checked(who: Api, job: dict[str, Any]) -> dict[str, Any]:
     begun = who.post("/api/jobs/checks", job)
     assert begun.status == 202, begun.body
-    return wait_until(lambda: _over(who, begun.body["id"]), what="the checks to be over", timeout_s=30)
+    return followed(who, begun.body["id"])
+
+
+def followed(who: Api, run: str) -> dict[str, Any]:
+    return wait_until(lambda: _over(who, run), what="the checks to be over", timeout_s=30)
 
 
 def _over(who: Api, run: str) -> dict[str, Any] | None:
@@ -136,6 +141,32 @@ def test_a_launch_that_is_well_or_only_warned_goes_ahead(
     assert warned.body["placing"]["checks_said"] == [
         "node-1: The script /nowhere/x.py does not exist on node-1."
     ]
+    before = operator.get(f"/api/jobs/{warned.body['id']}/checks").body
+    assert (before["asked"], before["says"]) == ("warn", "The launch went ahead whatever they would find.")
+    assert cells(before["told"], "script")["node-1"][0] == "fail"
+    skipped = launch(operator, script=script).body["id"]
+    none = operator.get(f"/api/jobs/{skipped}/checks").body
+    assert (none["told"], none["says"]) == (None, "The launch asked for none.")
+
+
+def test_a_job_that_was_launched_has_its_own_nodes_checked_again(
+    operator: Api, node_answers: Node, script: str
+) -> None:
+    node_answers("node-1")
+    node_answers("node-2")
+    job = launch(operator, script=script, node_names=["node-2"]).body["id"]
+    early = operator.post(f"/api/jobs/{job}/checks")
+    assert (early.status, early.body["reason"]) == (409, "no_nodes")
+    assert "has no nodes yet" in early.body["what"]
+    assert place(job)
+    with socket.socket() as store:
+        store.bind(("127.0.0.1", 0))
+        store.listen()
+        endpoint = f"127.0.0.1:{store.getsockname()[1]}"
+        Attempt.objects.filter(job_id=job).update(endpoint=endpoint)
+        told = followed(operator, operator.post(f"/api/jobs/{job}/checks").body["id"])
+    assert [row["node"] for row in told["rows"]] == ["node-2"]
+    assert (told["failing"], cells(told, "endpoint")["node-2"][0]) == (0, "ok")
 
 
 def test_a_node_that_does_not_answer_is_said_so_and_counts_as_failing(

@@ -50,6 +50,8 @@ WHO_MAY = {
     ("POST", "/api/jobs/{id}/archive"): OPERATORS,
     ("POST", "/api/jobs/{id}/unarchive"): OPERATORS,
     ("GET", "/api/jobs/{id}/check"): ACCOUNTS,
+    ("GET", "/api/jobs/{id}/checks"): ACCOUNTS,
+    ("POST", "/api/jobs/{id}/checks"): OPERATORS,
     ("GET", "/api/jobs/{id}/torchrun"): ACCOUNTS,
     ("POST", "/api/jobs/check"): OPERATORS,
     ("POST", "/api/jobs/stop"): OPERATORS,

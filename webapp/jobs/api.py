@@ -27,6 +27,7 @@ from .checks import check_first
 from .curves import curve_out
 from .example import example_job
 from .filters import JobFilter, find_jobs
+from .job_checks import keep_checks
 from .log_download import download_log
 from .log_questions import LogQuestion, StreamChoice
 from .log_schemas import LogPage, StreamWord
@@ -62,8 +63,9 @@ def _job(job_id: int) -> Job:
 @router.post("/jobs", response={201: JobOut, **ERRORS})
 def launch(request: HttpRequest, data: JobIn) -> Status[JobOut]:
     """Launch a job. It is queued until nodes with room are found, and checked first if it asks for that."""
-    said = check_first(account_of(request), data)
-    job = create_job(account_of(request), data, said)
+    checked = check_first(account_of(request), data)
+    job = create_job(account_of(request), data, checked.said)
+    keep_checks(job, checked.told)
     return Status(201, job_out(_job(job.id)))
 
 

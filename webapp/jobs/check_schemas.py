@@ -44,6 +44,16 @@ class CheckColumn(Schema):
     title: str
 
 
+class JobChecksOut(Schema):
+    """The checks of one job's launch."""
+
+    asked: Literal["require", "warn", "skip"]
+    """What the launch asked for."""
+    told: ChecksOut | None
+    """What they found then. None: nothing is kept, as ``says`` tells."""
+    says: str
+
+
 class ChecksOut(Schema):
     """A row for each node, with a cell for each check."""
 

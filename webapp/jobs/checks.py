@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import cast
+from typing import NamedTuple, cast
 from uuid import uuid4
 
 import redis
@@ -54,10 +54,22 @@ def begin(account: Account, data: JobIn, nodes: Sequence[str] = ()) -> CheckRun:
         Problem: 422 for a job that a launch would refuse, 409 where no node can be asked, 503 without Redis.
     """
     spec, rooms = read_spec(account, data), read_rooms()
-    chosen = _choose(account, data, spec, rooms, nodes)
-    run = _new_run(data, spec, [room for room in rooms if room.node in chosen], chosen)
+    return ask(spec, data.checkpoint_dir, rooms, _choose(account, data, spec, rooms, nodes))
+
+
+def ask(
+    spec: JobSpec, checkpoint_dir: str | None, rooms: Sequence[Room], nodes: list[str], store: str = ""
+) -> CheckRun:
+    """Ask these nodes for the first step. ``store``: where the store of the job is, which runs already.
+
+    Raises:
+        Problem: 503 without Redis.
+    """
+    run = _new_run(spec, checkpoint_dir, [room for room in rooms if room.node in nodes], nodes)
+    if store:
+        run.host, run.endpoint = "", store
     try:
-        _send((node, _first_request(run, data, spec, node)) for node in run.nodes)
+        _send((node, _first_request(run, spec, node)) for node in run.nodes)
         _keep(run)
     except redis.RedisError as error:
         raise _without_redis(error) from error
@@ -78,24 +90,31 @@ def carry_on(run_id: str) -> CheckRun:
         raise _without_redis(error) from error
 
 
-def check_first(account: Account, data: JobIn) -> list[str]:
-    """For a launch that asks for it: check, and give what fails where it goes ahead all the same.
+class Checked(NamedTuple):
+    said: list[str]
+    """What fails, of a launch that goes ahead all the same."""
+    told: ChecksOut | None
+    """All that was found. None: nothing was looked at."""
+
+
+def check_first(account: Account, data: JobIn) -> Checked:
+    """For a launch that asks for it.
 
     Raises:
         Problem: 409 with each failing cell where they are required.
     """
     if data.checks == "skip":
-        return []
+        return Checked([], None)
     try:
         told = _check_now(account, data)
     except Problem as problem:
         if data.checks == "require" or problem.status == 422:
             raise
-        return [f"Not checked: {problem.what}"]
+        return Checked([f"Not checked: {problem.what}"], None)
     failing = failures_of(told)
     if failing and data.checks == "require":
         raise _refusal(told)
-    return [f"{node}: {cell.says}" for node, cell in failing]
+    return Checked([f"{node}: {cell.says}" for node, cell in failing], told)
 
 
 def _check_now(account: Account, data: JobIn) -> ChecksOut:
@@ -162,7 +181,7 @@ def _require_any(nodes: list[str]) -> list[str]:
     )
 
 
-def _new_run(data: JobIn, spec: JobSpec, rooms: Sequence[Room], nodes: list[str]) -> CheckRun:
+def _new_run(spec: JobSpec, checkpoint_dir: str | None, rooms: Sequence[Room], nodes: list[str]) -> CheckRun:
     host = _host(spec, rooms, nodes)
     return CheckRun(
         id=uuid4().hex,
@@ -174,7 +193,7 @@ def _new_run(data: JobIn, spec: JobSpec, rooms: Sequence[Room], nodes: list[str]
         host=host,
         endpoint="" if is_hosted(spec) else given_endpoint(spec),
         is_one_machine=len({room.machine for room in rooms}) == 1,
-        checkpoint_dir=data.checkpoint_dir,
+        checkpoint_dir=checkpoint_dir,
         workdir=spec.workdir,
     )
 
@@ -188,7 +207,7 @@ def _host(spec: JobSpec, rooms: Sequence[Room], nodes: Sequence[str]) -> str:
     return next((node for node in nodes if node in able), "")
 
 
-def _first_request(run: CheckRun, data: JobIn, spec: JobSpec, node: str) -> CheckNode:
+def _first_request(run: CheckRun, spec: JobSpec, node: str) -> CheckNode:
     return CheckNode(
         id=run.request_id(node),
         run=run.id,
@@ -200,7 +219,7 @@ def _first_request(run: CheckRun, data: JobIn, spec: JobSpec, node: str) -> Chec
         workdir=spec.workdir,
         code=source_for(spec, node),
         python=spec.python,
-        checkpoint_dir=data.checkpoint_dir,
+        checkpoint_dir=run.checkpoint_dir,
         nodes=tuple(run.nodes),
         is_one_machine=run.is_one_machine,
         local_addr=run.addresses[node],

@@ -378,3 +378,11 @@ class ShippedLog(models.Model):
             models.UniqueConstraint(fields=["attempt", "round", "rank", "stream"], name="shipped_once"),
         ]
         indexes = [models.Index(fields=["state", "next_try_at"], name="shipped_due")]
+
+
+class JobChecks(models.Model):
+    """What the checks of a launch found: a table that is large where there are many nodes."""
+
+    job = models.OneToOneField(Job, on_delete=models.CASCADE, primary_key=True, related_name="checked")
+    told = models.JSONField()
+    """``check_schemas.ChecksOut``."""

@@ -153,7 +153,8 @@ class _Draft:
     def _read_time(self, asked: Asked) -> None:
         limit = read_time(asked.value.text)
         if limit is None:
-            self._problem(asked.option, f"{asked.value.text} is no time of SLURM's. Write time_limit, such as 2h.")
+            advice = "Write time_limit, such as 2h."
+            self._problem(asked.option, f"{asked.value.text} is no time of SLURM's. {advice}")
         elif limit:
             self._set("time_limit", limit, asked.option)
             self.stripped.append(asked.remark(f"time_limit is {limit}, as it says. Waiting does not count."))

@@ -25,6 +25,19 @@ export function useBeginChecks() {
   return useMutation({ mutationFn: (body: ChecksIn) => must(client.POST("/api/jobs/checks", { body })) });
 }
 
+/** What was found before a job that has been launched; it does not change any more. */
+export function useJobChecks(id: number) {
+  return useQuery({
+    queryKey: ["checks", "of", id],
+    queryFn: ({ signal }) => must(client.GET("/api/jobs/{id}/checks", { params: { path: { id } }, signal })),
+    staleTime: Infinity,
+  });
+}
+
+export function useCheckAgain(id: number) {
+  return useMutation({ mutationFn: () => must(client.POST("/api/jobs/{id}/checks", { params: { path: { id } } })) });
+}
+
 /** Each question carries the checks on, until all answers are in. */
 export function useChecks(id: string | null) {
   return useQuery({

@@ -1,4 +1,5 @@
 import type { StandingJob } from "@/api";
+import { JobChecks } from "./launch/job-checks";
 import { SpecPlacing } from "./spec-placing";
 import { SpecTorchrun } from "./spec-torchrun";
 import { isDefault } from "./spec-defaults";
@@ -14,6 +15,7 @@ export function SpecTab({ job }: { job: StandingJob }) {
     <div>
       <SpecTorchrun job={job} json={text} />
       <SpecPlacing placing={job.placing} />
+      <JobChecks job={job} />
       {list(told)}
       <details className={classes.usual}>
         <summary>{usual.length} fields that were left as they are by default</summary>
