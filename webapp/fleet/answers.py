@@ -23,9 +23,11 @@ NOT_ASKED = frozenset({"id", "kind", "deadline_s", "by", "why"})
 
 def silence_of(node: Node, now: datetime) -> float | None:
     """Seconds since the last sign of life; None when there was none yet."""
-    if node.last_heard_at is None:
-        return None
-    return max(0.0, (now - node.last_heard_at).total_seconds())
+    return seconds_since(node.last_heard_at, now)
+
+
+def seconds_since(heard_at: datetime | None, now: datetime) -> float | None:
+    return None if heard_at is None else max(0.0, (now - heard_at).total_seconds())
 
 
 def count_set_aside() -> dict[str, int]:

@@ -47,7 +47,7 @@ def _require_named(names: list[str], low: int) -> None:
 def _require_offered(name: str) -> None:
     """A node that offers it may be away or full now; but one that is not known is rather written wrongly."""
     nodes = list(Node.objects.only("name", "facts")) if name else []
-    offered = {one for node in nodes for one in offered_by(node)}
+    offered = {one for node in nodes for one in offered_by(node.facts)}
     if not nodes or name in offered:
         return
     raise refuse_field(

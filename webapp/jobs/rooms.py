@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from django.utils import timezone
 
-from webapp.fleet.answers import silence_of
+from webapp.fleet.answers import seconds_since
 from webapp.fleet.leases import state_after
 from webapp.fleet.models import Node, NodeState
 from webapp.fleet.schemas import NodeJob
@@ -15,8 +17,16 @@ from webapp.fleet.schemas import NodeJob
 from .models import Member
 from .placement import Room
 
-NEEDED = ("name", "slots", "facts", "last_heard_at", "draining_since", "set_aside_at")
-"""What is read of each node."""
+
+class _Row(NamedTuple):
+    """What is read of each node. Making models of a thousand would take longer than all that is decided."""
+
+    name: str
+    slots: int
+    facts: dict[str, Any]
+    last_heard_at: datetime | None
+    draining_since: datetime | None
+    set_aside_at: datetime | None
 
 
 def jobs_on(nodes: Iterable[str] | None = None) -> dict[str, list[NodeJob]]:
@@ -35,13 +45,13 @@ def jobs_on(nodes: Iterable[str] | None = None) -> dict[str, list[NodeJob]]:
 def read_rooms() -> list[Room]:
     """Every registered node as a place for workers, in order of name."""
     jobs, now = jobs_on(), timezone.now()
+    rows = [_Row(*values) for values in Node.objects.values_list(*_Row._fields)]
     return [
-        _room(node, jobs.get(node.name, []), state_after(silence_of(node, now)))
-        for node in Node.objects.only(*NEEDED)
+        _room(row, jobs.get(row.name, []), state_after(seconds_since(row.last_heard_at, now))) for row in rows
     ]
 
 
-def _room(node: Node, jobs: list[NodeJob], state: NodeState) -> Room:
+def _room(node: _Row, jobs: list[NodeJob], state: NodeState) -> Room:
     host = str(node.facts.get("host", ""))
     gpus = node.facts.get("gpus", ())
     return Room(
@@ -57,18 +67,18 @@ def _room(node: Node, jobs: list[NodeJob], state: NodeState) -> Room:
         gpus=len(gpus),
         gpu_models=tuple(str(gpu.get("name", "")) for gpu in gpus),
         labels=node.facts.get("labels") or {},
-        environments=offered_by(node),
+        environments=offered_by(node.facts),
         opens_secrets=bool(node.facts.get("secrets_key")),
         is_lost=state is NodeState.LOST,
     )
 
 
-def offered_by(node: Node) -> dict[str, str]:
+def offered_by(facts: Mapping[str, Any]) -> dict[str, str]:
     """Its named interpreters: why no job can run with one, or nothing. An older node agent tells of none."""
-    return {str(one["name"]): str(one.get("trouble", "")) for one in node.facts.get("environments", ())}
+    return {str(one["name"]): str(one.get("trouble", "")) for one in facts.get("environments", ())}
 
 
-def _why_closed(node: Node) -> str:
+def _why_closed(node: _Row) -> str:
     if node.draining_since is not None:
         return "is being drained"
     return "is set aside, as it came and went too often" if node.set_aside_at is not None else ""
