@@ -25,14 +25,17 @@ _CODES = {
 
 
 class Hub:
-    """May be used by several threads at once."""
+    """May be used by several threads at once. ``transport``: another way than the network."""
 
-    def __init__(self, door: Door, timeout_s: float = TIMEOUT_S) -> None:
+    def __init__(
+        self, door: Door, timeout_s: float = TIMEOUT_S, transport: httpx.BaseTransport | None = None
+    ) -> None:
         self.url = door.url
         self._client = httpx.Client(
             base_url=door.url,
             headers={"Authorization": f"Bearer {door.token}", "Accept": "application/json"},
             timeout=timeout_s,
+            transport=transport,
         )
 
     def __enter__(self) -> Self:

@@ -11,11 +11,15 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import StreamingHttpResponse
 from django.test import Client
 
+from agents.cli.config import Door
+from agents.cli.hub import Hub
+from agents.cli.uploading import upload
 from agents.uploads.archive import unpack
 from agents.wire.code import TICKET
 from agents.wire.masking import MASK
@@ -262,3 +266,32 @@ def test_an_upload_is_listed_for_who_sent_it_and_removed_once_no_job_can_need_it
 
     assert kept(operator) == digest
     assert operator.post("/api/jobs", form).status == 201
+
+
+class ToTheHub(httpx.BaseTransport):
+    """The same bytes as over a network."""
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        answer = Client().generic(
+            request.method,
+            request.url.path,
+            request.read(),
+            content_type=request.headers["Content-Type"],
+            headers={"Authorization": request.headers["Authorization"]},
+        )
+        return httpx.Response(answer.status_code, content=answer.content)
+
+
+def test_what_the_command_line_sends_is_taken_as_from_a_browser(operator: Api, tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    (folder / "net").mkdir(parents=True)
+    (folder / "net/model.py").write_text("m")
+    (folder / "train.py").write_text("t")
+    token = operator.headers["Authorization"].removeprefix("Bearer ")
+    door = Door(url="http://testserver", token=token)
+    said: list[str] = []
+    with Hub(door, transport=ToTheHub()) as hub:
+        code = upload(hub, folder, said.append)
+    assert (code["name"], code["files"]) == ("project", ["net/model.py", "train.py"])
+    assert code["digest"] == kept(operator, {"net/model.py": b"m", "train.py": b"t"})
+    assert said == [f"{folder} is uploaded: 2 files, {code['digest'][:12]}"]
