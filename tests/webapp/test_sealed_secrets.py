@@ -172,7 +172,7 @@ def test_rows_of_before_are_sealed_and_leave_nothing_in_the_file(anna: Account) 
     make_node("node-1")
     job = make_job(anna, **SPEC)
     assert place_queued() == 1
-    step = importlib.import_module("webapp.jobs.migrations.0017_seal_rows")
+    step = importlib.import_module("webapp.jobs.migrations.0019_seal_rows")
     with connection.schema_editor() as editor:
         step.reopen(apps, editor)
     assert Job.objects.get().spec["env"] == ENV

@@ -1,13 +1,13 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
-import { useCheckAgain, useChecks, useJobChecks, useMayOperate, type JobOut } from "@/api";
+import { useCheckAgain, useChecks, useJobChecks, useMayOperate, type StandingJob } from "@/api";
 import { Age } from "@/ui/age";
 import { Refused } from "@/ui/refused";
 import classes from "./before-launch.module.css";
 import { ChecksFound } from "./checks-found";
 
 /** What the checks of the launch found, and once more for the nodes that the job has now. */
-export function JobChecks({ job }: { job: JobOut }) {
+export function JobChecks({ job }: { job: StandingJob }) {
   const kept = useJobChecks(job.id);
   const mayOperate = useMayOperate();
   const told = kept.data?.told ?? null;
@@ -34,7 +34,7 @@ export function JobChecks({ job }: { job: JobOut }) {
   );
 }
 
-function CheckAgain({ job }: { job: JobOut }) {
+function CheckAgain({ job }: { job: StandingJob }) {
   const [id, setId] = useState<string | null>(null);
   const again = useCheckAgain(job.id);
   const checks = useChecks(id);

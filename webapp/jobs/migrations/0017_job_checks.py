@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('jobs', '0015_shipped_logs'),
+        ('jobs', '0016_story'),
     ]
 
     operations = [

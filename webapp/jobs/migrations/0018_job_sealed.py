@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("jobs", "0015_shipped_logs")]
+    dependencies = [("jobs", "0017_job_checks")]
 
     operations = [
         migrations.AddField("job", "sealed", models.TextField(blank=True, default="")),

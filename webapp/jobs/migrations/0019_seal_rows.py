@@ -53,6 +53,6 @@ def _forget(connection: Any) -> None:
 
 class Migration(migrations.Migration):
     atomic = False  # VACUUM runs outside of transactions; what is cut off in between, the next run does
-    dependencies = [("jobs", "0016_job_sealed"), ("fleet", "0005_command_sealed")]
+    dependencies = [("jobs", "0018_job_sealed"), ("fleet", "0005_command_sealed")]
 
     operations = [migrations.RunPython(close, reopen)]
