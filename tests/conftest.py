@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.system.jobs import leave_as_found
 from tests.system.stack import Stack, run_stack
@@ -14,6 +15,11 @@ from tests.system.stack import Stack, run_stack
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Hundreds of processes are started, and what they import is compiled once.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+# How fast a machine makes examples is not tested.
+settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("suite")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -121,6 +121,8 @@ def _is_option(word: Word) -> bool:
     text = word.text
     if text.startswith(LONG_DASHES) and len(text) > 1:
         return True
+    if _NEGATIVE.match(text):
+        return False  # to torch's parser a value, or the script
     return text.startswith("-") and text != "-" and not (" " in text and "=" not in text)
 
 
@@ -140,7 +142,7 @@ def _read_option(flags: Flags, word: Word, rest: Sequence[Word], names: Sequence
     if value is not None:
         flags.given.append(Given(name, word, value))
         return 0
-    if not rest or (_is_option(rest[0]) and not _NEGATIVE.match(rest[0].text)):
+    if not rest or _is_option(rest[0]):
         flags.problems.append(word.remark(f"{word.text} needs a value, and none follows. Write one."))
         return 0
     flags.given.append(Given(name, word, rest[0]))

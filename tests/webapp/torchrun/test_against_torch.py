@@ -9,7 +9,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from torch.distributed.launch import parse_args as parse_old
 from torch.distributed.run import get_args_parser, parse_args
@@ -78,6 +78,8 @@ LINES = st.builds(
 
 @settings(max_examples=150, deadline=None)
 @given(LINES)
+@example(["-m", "-1"])
+@example(["-1.5", "--lr", "x"])
 def test_a_line_that_torch_takes_means_the_same_here(words: list[str]) -> None:
     theirs = torchs(words)
     if theirs is None:
