@@ -11,6 +11,8 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -96,13 +98,28 @@ def find_nest() -> str:
         listener.listen()
         command = [sys.executable, str(Path(__file__).with_name("warm_nest.py")), "--room", "_" * ROOM]
         environment = {**PLAIN, MARK: "_" * ROOM}
-        subprocess.Popen(command, stdin=listener.fileno(), env=environment, start_new_session=True)
+        with _on_one_core():
+            subprocess.Popen(command, stdin=listener.fileno(), env=environment, start_new_session=True)
     return path
 
 
 @cache
 def _warm() -> WarmProcess:
     """One for all tests of this process; it ends when this one does."""
-    warm = WarmProcess(sys.executable, PLAIN, Path(tempfile.mkdtemp(prefix="warm-")) / "log")
+    with _on_one_core():
+        warm = WarmProcess(sys.executable, PLAIN, Path(tempfile.mkdtemp(prefix="warm-")) / "log")
     wait_until(lambda: warm.is_ready or warm.death, READY_S * LENIENCE, "the warm process to be ready")
     return warm
+
+
+@contextmanager
+def _on_one_core() -> Iterator[None]:
+    """What is started in here has one core: where workers outnumber the cores, the fork server imports torch
+    for all of them, and otherwise each of the first ones does it once more. Test processes take turns."""
+    usual = sorted(os.sched_getaffinity(0))
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    os.sched_setaffinity(0, {usual[number % len(usual)]})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, usual)
