@@ -73,10 +73,14 @@ function asIs(stage: Stage): Stretch {
   return { from, to };
 }
 
+/** Below so many milliseconds a step to the side is less than a second, and is seen all the same. */
+const SHORT_MS = 20_000;
+
 function Stretched({ from, to }: Stretch) {
+  const tenths = to - from < SHORT_MS;
   return (
     <span className={`${classes.shown} quiet small`} data-testid="shown-time" title={`${formatMoment(from)} to ${formatMoment(to)}`}>
-      {formatClock(from)} to {formatClock(to)}, {formatDuration((to - from) / 1000)}
+      {formatClock(from, tenths)} to {formatClock(to, tenths)}, {formatDuration((to - from) / 1000)}
     </span>
   );
 }
