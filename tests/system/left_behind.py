@@ -23,7 +23,7 @@ def forms_of(word: str) -> tuple[bytes, ...]:
 
 
 def files_with(folder: Path, word: str) -> list[str]:
-    """Also within what is packed. What goes away meanwhile leaves nothing behind."""
+    """Each file with what stands around it, packed ones too. What goes away meanwhile leaves nothing."""
     forms, found, looked_at = forms_of(word), [], 0
     for path in folder.rglob("*"):
         try:
@@ -31,10 +31,13 @@ def files_with(folder: Path, word: str) -> list[str]:
         except FileNotFoundError:
             continue
         looked_at += len(contents)
-        if any(form in content for form in forms for content in contents):
-            found.append(str(path))
+        found += [f"{path}: {_around(c, c.index(f))!r}" for f in forms for c in contents if f in c]
     assert looked_at > 20, f"{folder} is not what should be searched"
     return found
+
+
+def _around(content: bytes, at: int) -> bytes:
+    return content[max(0, at - 300) : at + 100]
 
 
 def _contents(path: Path) -> Iterator[bytes]:
