@@ -158,4 +158,4 @@ def _tell_missing(spec: JobSpec, others: Mapping[str, Any], written: Written) ->
 
 def _missing(name: str, value: Any) -> str:
     shown = ", ".join(map(str, value)) if isinstance(value, tuple | list) else value
-    return f"{name} is {shown}, which torchrun does not have."
+    return f"{name} is {shown or 'empty'}, which torchrun does not have."

@@ -106,6 +106,7 @@ def test_a_written_line_is_read_back_as_the_same_spec(spec: JobSpec) -> None:
         ("spares", 1, "spares is 1, which torchrun does not have."),
         ("time_limit", "2h", "time_limit is 2h, which torchrun does not have."),
         ("start", "exec", "start is exec, which torchrun does not have."),
+        ("preload", (), "preload is empty, which torchrun does not have."),
         ("preload", ("torch", "my_model"), "preload is torch, my_model, which torchrun does not have."),
         ("shutdown_timeout", 2.5, "shutdown_timeout is 2.5, which no flag of torchrun can say."),
         (
