@@ -61,7 +61,13 @@ def _ship(store: Storage) -> int:
         row = due.select_related("attempt").order_by("next_try_at").first()
         if row is None:
             break
-        shipped += _ship_piece(store, row)
+        try:
+            shipped += _ship_piece(store, row)
+        except StoreFailed as error:
+            # Most likely it takes no other either: the next step finds out.
+            log.warning("piece of a log is not shipped yet row=%s: %s", row.pk, error)
+            _put_off(row)
+            break
     return shipped
 
 
@@ -90,7 +96,7 @@ def _note_ended() -> None:
 
 
 def _ship_piece(store: Storage, row: ShippedLog) -> int:
-    """Whether a piece was stored: 1 or 0."""
+    """Whether a piece was stored: 1 or 0. Raises ``StoreFailed``."""
     answer = ask(row.node, _request(row, row.end), LogBytesAnswer, ANSWER_S)
     if isinstance(answer, Silence):
         return _put_off(row, is_node_silent=True)
@@ -102,11 +108,7 @@ def _ship_piece(store: Storage, row: ShippedLog) -> int:
         if row.end > 0:
             return _end(row, "partial")
         row.first = answer.start
-    try:
-        return _store(store, row, answer)
-    except StoreFailed as error:
-        log.warning("piece of a log is not shipped yet row=%s: %s", row.pk, error)
-        return _put_off(row)
+    return _store(store, row, answer)
 
 
 def _store(store: Storage, row: ShippedLog, answer: LogBytesAnswer) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from django.conf import settings
@@ -19,9 +20,18 @@ from agents.logs.source import Stream
 from agents.logs.times import Times, decode
 
 from .models import ShippedLog
+from .store_words import plain_place, why_failed
 
 PIECE_BYTES = 2 << 20
 TIMES = "times"
+LIMITS: dict[str, Any] = {
+    "connect_timeout": 2,
+    "read_timeout": 10,
+    "retries": {"total_max_attempts": 2, "mode": "standard"},
+    "request_checksum_calculation": "when_required",
+    "response_checksum_validation": "when_required",
+}
+"""A page and a step of shipping wait for S3: boto3 itself would for minutes. Not every S3 knows checksums."""
 
 
 class StoreFailed(Exception):
@@ -37,14 +47,20 @@ def get_store() -> Storage | None:
 def _open(place: str) -> Storage:
     if not place.startswith("s3://"):
         return FileSystemStorage(location=place, allow_overwrite=True)
-    # A second to import, and of use to few. The package brings no types.
+    # A second to import, and of use to few. The packages bring no types.
+    from botocore.config import Config  # type: ignore[import-untyped]
     from storages.backends.s3 import S3Storage  # type: ignore[import-untyped]
 
     parts = urlsplit(place)
     # Keys come from the environment or the machine's role, as boto3 looks for them.
     options = dict(parse_qsl(parts.query))
+    style, version = options.pop("addressing_style", None), options.pop("signature_version", None)
     bucket: Storage = S3Storage(
-        bucket_name=parts.netloc, location=parts.path.strip("/"), file_overwrite=True, **options
+        bucket_name=parts.netloc,
+        location=parts.path.strip("/"),
+        file_overwrite=True,
+        client_config=Config(s3={"addressing_style": style}, signature_version=version, **LIMITS),
+        **options,
     )
     return bucket
 
@@ -60,17 +76,30 @@ def put_piece(store: Storage, row: ShippedLog, piece: int | str, data: bytes) ->
     try:
         store.save(name, ContentFile(gzip.compress(data, 6, mtime=0)))
     except Exception as error:  # each kind of store raises its own
-        raise StoreFailed(f"The log store does not take {name}: {error}.") from error
+        raise _failed(store, f"does not take {name}", error) from error
 
 
 def get_piece(store: Storage, row: ShippedLog, piece: int | str) -> bytes:
     """Raises ``StoreFailed``."""
     name = piece_name(row, piece)
     try:
-        with store.open(name) as file:
-            return gzip.decompress(file.read())
+        return gzip.decompress(_read(store, name))
     except Exception as error:  # each kind of store raises its own
-        raise StoreFailed(f"The log store does not give {name}: {error}.") from error
+        raise _failed(store, f"does not give {name}", error) from error
+
+
+def _read(store: Storage, name: str) -> bytes:
+    if isinstance(store, FileSystemStorage):
+        with store.open(name) as file:
+            return bytes(file.read())
+    # One question instead of three; and to the storage's own first one, a HEAD, S3 gives no reason.
+    bucket: Any = store
+    return bytes(bucket.bucket.Object(f"{bucket.location}/{name}".lstrip("/")).get()["Body"].read())
+
+
+def _failed(store: Storage, what: str, error: Exception) -> StoreFailed:
+    place = settings.LOG_STORE
+    return StoreFailed(f"The log store {plain_place(place)} {what}: {why_failed(place, store, error)}.")
 
 
 @dataclass
