@@ -59,6 +59,8 @@ class FileSource:
     size: int
     floor: int
     changed_ms: int
+    held_from: int = 0
+    """What is before is there, but not in this file: a search ends here, and says so."""
     _times: Times | None = field(default=None, repr=False)
 
     @property

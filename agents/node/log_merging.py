@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..logs.pages import gap_in, merge_of, merged_line
-from ..logs.source import FileSource
+from ..logs.pages import gap_in, merge_of
+from ..logs.search import answer_of, search
 from ..wire.log_requests import LogMerge, LogMergeAnswer, LogSearch
 from .log_files import NoLog, Wanted, open_streams
-from .log_search import Found, search
 
 
 def read_merged(request: LogMerge, data: Path, node: str) -> LogMergeAnswer:
@@ -25,21 +24,10 @@ def search_lines(request: LogSearch, data: Path, node: str) -> LogMergeAnswer:
     try:
         gap = gap_in(request.before)
         with open_streams(_wanted(request), data, node) as sources:
-            return _found(search(sources, request, gap), sources, node)
+            return answer_of(search(sources, request, gap), sources, f"On {node}")
     except (NoLog, ValueError) as why:
         return LogMergeAnswer(problem=str(why))
 
 
 def _wanted(request: LogMerge | LogSearch) -> Wanted:
     return Wanted(request.attempt, request.round, request.rank, request.stream)
-
-
-def _found(found: Found, sources: list[FileSource], node: str) -> LogMergeAnswer:
-    return LogMergeAnswer(
-        lines=tuple(merged_line(one) for one in found.lines),
-        first=None if found.first is None else found.first.text(),
-        is_cut=found.is_cut,
-        dropped=sum(source.floor for source in sources),
-        unsearched=found.unsearched,
-        problem=f"On {node}: {found.problem}" if found.problem else None,
-    )

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from agents.bundle import Bundle
+from agents.logs import search as log_search
 from agents.logs import times
-from agents.node import log_search
 from agents.node.log_merging import search_lines
 from agents.wire.log_requests import LogMergeAnswer, LogSearch
 from tests.agents.node_harness import new_id, start_command

@@ -1,4 +1,4 @@
-"""An S3 of the tests' own on loopback: it checks signatures with botocore's signer, and forgets all in the end."""
+"""An S3 of the tests' own on loopback: it checks signatures by botocore's signer, and has all in memory."""
 
 from __future__ import annotations
 

@@ -12,13 +12,14 @@ from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.utils import timezone
 
+from agents.logs import search
 from tests.webapp.api_client import Api
 from tests.webapp.factories import make_node, make_running_job
 from tests.webapp.log_nodes import LogNode
 from webapp.accounts.models import Account
 from webapp.env import BadSetting, log_store
 from webapp.fleet import asking
-from webapp.jobs import log_shipping
+from webapp.jobs import log_search, log_shipping, stored_search
 from webapp.jobs import log_store as store_module
 from webapp.jobs.models import Attempt, Job, ShippedLog, Worker
 from webapp.jobs.tasks import ship_logs
@@ -130,6 +131,36 @@ def test_a_silent_nodes_lines_come_from_the_store_and_say_so(
         return b"".join([part async for part in response.streaming_content])
 
     assert async_to_sync(read)() == WHOLE
+
+
+def test_a_search_looks_into_the_store_when_the_node_is_silent(
+    folder: Path, node: LogNode, operator: Api, job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    end_workers()
+    ship()
+    both = lines_of(operator, job, "rank=all&q=line%202..7")
+    assert len(both["items"]) == 200
+    go_silent(node, monkeypatch)
+    monkeypatch.setattr(log_search, "ANSWER_S", 0.5)
+    monkeypatch.setattr(log_search, "SEARCH_S", 0.4)
+    monkeypatch.setattr(stored_search, "FETCHED_BYTES", 1)
+    assert lines_of(operator, job, "rank=0&q=line%202..7")["unsearched_bytes"] > 0
+    monkeypatch.setattr(search, "WAIT_S", 0.01)
+    with search.AT_ONCE, search.AT_ONCE:
+        refused = lines_of(operator, job, "rank=0&q=line")
+    assert "In the log store: Two searches are running already" in refused["problem"]
+    assert refused["unread"][0]["stored"] is None
+    seen: list[str] = []
+    page = lines_of(operator, job, "rank=0&q=line%20...7")
+    assert page["unread"][0]["stored"] == "These lines are from the log store, which has all of it."
+    for _ in range(20):
+        seen = [line["text"] for line in page["items"]] + seen
+        if page["previous"] is None:
+            break
+        page = lines_of(operator, job, f"rank=0&q=line%20...7&before={page['previous']}")
+    assert seen == [line for line in LINES if line.endswith("7")]
+    monkeypatch.setattr(stored_search, "FETCHED_BYTES", 1 << 20)
+    assert lines_of(operator, job, "rank=all&q=line%202..7")["items"] == both["items"]
 
 
 def test_what_was_not_shipped_in_time_is_told_as_a_part(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from uuid import uuid4
 
@@ -12,12 +13,14 @@ from webapp.fleet.asking import ANSWER_S, Silence, ask_all
 from .log_merging import Answers, NodeLine, line_out, lines_of, tell_unread
 from .log_places import read_places, write_places
 from .log_questions import Clocks, LogQuestion, empty_page
-from .log_schemas import LogPage, UnreadNode
-from .log_shelf import why_not
+from .log_schemas import LogPage
+from .log_shelf import searched_or_stored
 from .models import Attempt, Worker
 
 SEARCH_S = 4.0
 """How long a node may search for one answer."""
+STORE_S = 4.0
+"""For so long searches in the log store are begun, one after another."""
 
 
 def search_log(attempt: Attempt, workers: Sequence[Worker], question: LogQuestion) -> LogPage:
@@ -27,7 +30,10 @@ def search_log(attempt: Attempt, workers: Sequence[Worker], question: LogQuestio
     is_one = question.rank is not None and question.one_stream is not None
     places = _places(nodes, question, clocks)
     requests = {node: _request(workers[0], question, places.get(node)) for node in nodes}
-    answers = ask_all(requests, LogMergeAnswer, ANSWER_S + SEARCH_S)
+    told = ask_all(requests, LogMergeAnswer, ANSWER_S + SEARCH_S)
+    until = time.monotonic() + STORE_S
+    both = {node: searched_or_stored(node, requests[node], told[node], until) for node in nodes}
+    answers = {node: answer for node, (answer, _) in both.items()}
     page = empty_page(question, attempt.number, workers[0].round)
     page.node = nodes[0] if len(nodes) == 1 else ""
     kept = _newest(answers, clocks, question.limit)
@@ -37,7 +43,7 @@ def search_log(attempt: Attempt, workers: Sequence[Worker], question: LogQuestio
         for item in page.items:
             item.key = str(item.offset)
     page.previous = _where_to_go_on(kept, answers)
-    tell_unread(page, _unread(answers), answers)
+    tell_unread(page, [unread for _, unread in both.values() if unread is not None], answers)
     return page
 
 
@@ -87,12 +93,6 @@ def _where_to_go_on(kept: list[NodeLine], answers: Answers) -> str | None:
         elif answer.first is not None:
             places[node] = read_gap(answer.first)
     return write_places({node: places.get(node, Gap(0)) for node in answers}) if places else None
-
-
-def _unread(answers: Answers) -> list[UnreadNode]:
-    """Who has not searched. What the log store has is not searched either."""
-    whys = ((node, why_not(answer)) for node, answer in answers.items())
-    return [UnreadNode(node=node, why=why, stored=None) for node, why in whys if why is not None]
 
 
 def _behind_last(answer: LogMergeAnswer) -> Gap:

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import base64
+import time
 import zlib
 from collections.abc import Callable
 from typing import TypeVar
 
 from agents.logs.pages import merge_of, slice_of
 from agents.wire.commands import LogSlice, LogSliceAnswer
-from agents.wire.log_requests import LogBytes, LogBytesAnswer, LogMerge, LogMergeAnswer
+from agents.wire.log_requests import LogBytes, LogBytesAnswer, LogMerge, LogMergeAnswer, LogSearch
 from webapp.fleet.asking import Silence
 
 from .log_schemas import UnreadNode
 from .log_store import StoredSource, StoreFailed, get_store
 from .models import ShippedLog
+from .stored_search import search_stored
 
 A = TypeVar("A", LogSliceAnswer, LogMergeAnswer)
-R = TypeVar("R", LogSlice, LogMerge)
+R = TypeVar("R", LogSlice, LogMerge, LogSearch)
 
 
-def stored_sources(node: str, request: LogSlice | LogMerge | LogBytes) -> list[StoredSource]:
+def stored_sources(node: str, request: LogSlice | LogMerge | LogSearch | LogBytes) -> list[StoredSource]:
     """Those streams of which the store has anything."""
     store = get_store()
     if store is None:
@@ -44,6 +46,17 @@ def merged_or_stored(
     node: str, request: LogMerge, answer: LogMergeAnswer | Silence
 ) -> tuple[LogMergeAnswer | Silence, UnreadNode | None]:
     return _or_stored(node, request, answer, lambda sources: merge_of(sources, request))
+
+
+def searched_or_stored(
+    node: str, request: LogSearch, answer: LogMergeAnswer | Silence, until: float
+) -> tuple[LogMergeAnswer | Silence, UnreadNode | None]:
+    """Not begun after that time of the monotonic clock: many nodes may be away."""
+    why = why_not(answer)
+    if why is not None and time.monotonic() > until:
+        late = "The log store was not searched for it, as the time was over: choose one rank."
+        return answer, UnreadNode(node=node, why=f"{why} {late}", stored=None)
+    return _or_stored(node, request, answer, lambda sources: search_stored(sources, request))
 
 
 def _or_stored(

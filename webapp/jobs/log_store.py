@@ -147,7 +147,16 @@ class StoredSource:
         except StoreFailed:
             noted = decode(b"")
         # What was written after the last note was written before it was shipped.
-        return noted.with_end(int(self.row.next_try_at.timestamp() * 1000), self.row.end)
+        return noted.with_end(self.ended_ms, self.row.end)
+
+    @property
+    def ended_ms(self) -> int:
+        """By then all of it had been written."""
+        return int(self.row.next_try_at.timestamp() * 1000)
+
+    def piece_before(self, offset: int) -> int:
+        """Where the piece with the byte before it begins."""
+        return self.floor + (offset - 1 - self.floor) // PIECE_BYTES * PIECE_BYTES
 
     def read(self, start: int, count: int) -> bytes:
         end, found = min(start + count, self.size), b""

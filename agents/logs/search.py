@@ -17,12 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..logs.gap import Gap
-from ..logs.lines import Line
-from ..logs.merging import Keyed, gap_at, offset_of
-from ..logs.source import FileSource
-from ..logs.times import Moment
-from ..wire.log_requests import LogSearch
+from ..wire.log_requests import LogMergeAnswer, LogSearch
+from .gap import Gap
+from .lines import Line
+from .merging import Keyed, gap_at, offset_of
+from .pages import merged_line
+from .source import FileSource
+from .times import Moment
 
 LONGEST_S = 10.0
 AT_ONCE = threading.BoundedSemaphore(2)
@@ -58,7 +59,12 @@ class _Searched:
 
 def search(sources: Sequence[FileSource], request: LogSearch, gap: Gap) -> Found:
     """The newest lines before the gap that match."""
-    searched = [_Searched(source, offset_or_end(source, gap)) for source in sources]
+    return search_before(sources, request, [offset_or_end(source, gap) for source in sources])
+
+
+def search_before(sources: Sequence[FileSource], request: LogSearch, ends: Sequence[int]) -> Found:
+    """The same, where it is known where in each stream the gap is."""
+    searched = [_Searched(source, end) for source, end in zip(sources, ends, strict=True)]
     if not AT_ONCE.acquire(timeout=WAIT_S):
         return Found(problem="Two searches are running already. Try again in a few seconds.")
     try:
@@ -80,7 +86,7 @@ def _run(searched: list[_Searched], request: LogSearch) -> str:
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, roots))
     limit_s = min(LONGEST_S, max(0.1, request.limit_s))
     child = subprocess.Popen(
-        [sys.executable, "-m", f"{__package__}.log_searcher", str(int(limit_s) + 1)],
+        [sys.executable, "-m", f"{__package__}.searcher", str(int(limit_s) + 1)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -116,7 +122,10 @@ def _listen(child: subprocess.Popen[bytes], searched: list[_Searched], request: 
 
 
 def _question(searched: list[_Searched], request: LogSearch) -> bytes:
-    streams = [{"path": str(one.source.path), "floor": one.source.floor, "end": one.low} for one in searched]
+    streams = [
+        {"path": str(one.source.path), "floor": max(one.source.floor, one.source.held_from), "end": one.low}
+        for one in searched
+    ]
     asked = {"pattern": request.pattern, "is_case_sensitive": request.is_case_sensitive}
     return json.dumps({**asked, "limit": max(1, request.limit), "streams": streams}).encode()
 
@@ -149,6 +158,18 @@ def _sum_up(searched: list[_Searched], limit: int, problem: str) -> Found:
         is_cut=is_cut,
         unsearched=sum(one.low - one.source.floor for one in unfinished),
         problem=problem,
+    )
+
+
+def answer_of(found: Found, sources: Sequence[FileSource], where: str) -> LogMergeAnswer:
+    """``where``: on which node, or in the log store."""
+    return LogMergeAnswer(
+        lines=tuple(merged_line(one) for one in found.lines),
+        first=None if found.first is None else found.first.text(),
+        is_cut=found.is_cut,
+        dropped=sum(source.floor for source in sources),
+        unsearched=found.unsearched,
+        problem=f"{where}: {found.problem}" if found.problem else None,
     )
 
 

@@ -14,7 +14,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from ..logs.shown import shown
+from .shown import shown
 
 BLOCK_BYTES = 1 << 18
 LINE_BYTES = 8192
