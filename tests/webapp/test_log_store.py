@@ -141,8 +141,8 @@ def test_a_search_looks_into_the_store_when_the_node_is_silent(
     both = lines_of(operator, job, "rank=all&q=line%202..7")
     assert len(both["items"]) == 200
     go_silent(node, monkeypatch)
-    monkeypatch.setattr(log_search, "ANSWER_S", 0.5)
-    monkeypatch.setattr(log_search, "SEARCH_S", 0.4)
+    monkeypatch.setattr(log_search, "TOLD_S", 0.9)
+    monkeypatch.setattr(log_search, "SEARCH_S", search.LONGEST_S)
     monkeypatch.setattr(stored_search, "FETCHED_BYTES", 1)
     assert lines_of(operator, job, "rank=0&q=line%202..7")["unsearched_bytes"] > 0
     monkeypatch.setattr(search, "WAIT_S", 0.01)

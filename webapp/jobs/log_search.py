@@ -19,6 +19,8 @@ from .models import Attempt, Worker
 
 SEARCH_S = 4.0
 """How long a node may search for one answer."""
+TOLD_S = ANSWER_S + SEARCH_S
+"""After which a node that has not answered counts as silent."""
 STORE_S = 4.0
 """For so long searches in the log store are begun, one after another."""
 
@@ -30,7 +32,7 @@ def search_log(attempt: Attempt, workers: Sequence[Worker], question: LogQuestio
     is_one = question.rank is not None and question.one_stream is not None
     places = _places(nodes, question, clocks)
     requests = {node: _request(workers[0], question, places.get(node)) for node in nodes}
-    told = ask_all(requests, LogMergeAnswer, ANSWER_S + SEARCH_S)
+    told = ask_all(requests, LogMergeAnswer, TOLD_S)
     until = time.monotonic() + STORE_S
     both = {node: searched_or_stored(node, requests[node], told[node], until) for node in nodes}
     answers = {node: answer for node, (answer, _) in both.items()}
