@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,3 +30,23 @@ def fill(file: Path) -> None:
                 opened.write(b"\0" * 4096)
         except OSError:
             return
+
+
+@contextmanager
+def kept_full(disk: Path) -> Iterator[None]:
+    """Let nothing there find room meanwhile, also where a file goes."""
+    filler, is_over = disk / "filler", threading.Event()
+    fill(filler)
+
+    def run() -> None:
+        while not is_over.wait(0.02):
+            fill(filler)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+        filler.unlink()

@@ -37,7 +37,7 @@ def require_gone(keeper: Keeper) -> None:
 
 def test_a_killed_runner_on_the_store_host_takes_nobody_along_and_may_come_back(tmp_path: Path) -> None:
     script = write_script(tmp_path, SLEEPER)
-    conf = {"last_call_timeout": "1"}
+    conf = {"last_call_timeout": "600"}
     with Attempt(tmp_path, nnodes="1:2", nproc_per_node=1, rdzv_conf=conf, script=script) as attempt:
         a, b = attempt.start("node-a", "node-b")
         assert b.wait_for("rendezvous_completed")["nodes"] == ["node-a", "node-b"]
@@ -89,7 +89,7 @@ def test_it_goes_with_the_last_runner(tmp_path: Path, script: str, outcome: str,
 
 def test_it_stays_while_one_node_leaves_and_goes_when_all_are_asked_to_stop(tmp_path: Path) -> None:
     script = write_script(tmp_path, SLEEPER)
-    conf = {"last_call_timeout": "1"}
+    conf = {"last_call_timeout": "600"}
     with Attempt(tmp_path, nnodes="1:2", nproc_per_node=1, rdzv_conf=conf, script=script) as attempt:
         a, b = attempt.start("node-a", "node-b")
         b.wait_for("workers_started")

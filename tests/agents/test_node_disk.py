@@ -15,7 +15,7 @@ from agents import procs
 from agents.procs import ProcessRef
 from agents.wire.commands import KillWorker, StopRunner
 from tests.agents.node_harness import QUICK, Agent, Hub, Valkey, new_id, start_command
-from tests.small_disk import NEEDS_ROOT, fill, mounted
+from tests.small_disk import NEEDS_ROOT, kept_full, mounted
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason=NEEDS_ROOT)
@@ -67,13 +67,6 @@ def wait_steps(steps: Path) -> None:
     wait_until(lambda: steps.exists() and int(steps.read_text() or 0) > begun + 10, 30, "the script to go on")
 
 
-def take_all_room(disk: Path) -> Path:
-    """Gives the file that does."""
-    filler = disk / f"filler-{new_id()}"
-    fill(filler)
-    return filler
-
-
 def kill(attempt: str, worker: ProcessRef) -> KillWorker:
     return KillWorker(
         id=new_id(), attempt=attempt, round=1, rank=0, pid=worker.pid, start_time=worker.start_time
@@ -85,21 +78,18 @@ def test_on_a_full_disk_the_job_goes_on_is_killed_and_stopped_and_nothing_is_los
 ) -> None:
     attempt, worker = train(node, node_hub, steps)
     wait_until((node.data / "reserve").exists, what="the reserve on the disk")
-    fillers = [take_all_room(small_disk)]
-    wait_until(lambda: not (node.data / "reserve").exists(), what="the reserve to be given up")
-    fillers.append(take_all_room(small_disk))
-    wait_until(lambda: "is full" in str(node_hub.lease().get("troubles")), what="the lease to name the disk")
-    wait_steps(steps)
-    recorded = node_hub.lease()["seq"]
-    node_hub.send(kill(attempt, worker))
-    wait_until(lambda: not procs.is_alive(worker), what="the worker to be killed")
-    wait_until(lambda: node_hub.lease()["seq"] >= recorded + 2, what="the kill to be received and ended")
-    refused = start_command(node.name, script=str(steps.with_name("train.py")))
-    node_hub.send(refused)
-    # While the disk is full: room that comes back first would let the start be noted, and carried out.
-    wait_until(lambda: node_hub.lease()["seq"] >= recorded + 4, what="the start to be received and ended")
-    for filler in fillers:
-        filler.unlink()
+    with kept_full(small_disk):
+        wait_until(lambda: not (node.data / "reserve").exists(), what="the reserve to be given up")
+        wait_until(lambda: "is full" in str(node_hub.lease().get("troubles")), what="the lease to name it")
+        wait_steps(steps)
+        recorded = node_hub.lease()["seq"]
+        node_hub.send(kill(attempt, worker))
+        wait_until(lambda: not procs.is_alive(worker), what="the worker to be killed")
+        wait_until(lambda: node_hub.lease()["seq"] >= recorded + 2, what="the kill to be received and ended")
+        refused = start_command(node.name, script=str(steps.with_name("train.py")))
+        node_hub.send(refused)
+        # While the disk is full: with room that comes first the start would be noted, and carried out.
+        wait_until(lambda: node_hub.lease()["seq"] >= recorded + 4, what="the start to be received and ended")
     node_hub.wait_for("workers_started", attempt=attempt, round=2)
     assert "cannot be written" in node_hub.wait_for("command_ended", command=refused.id)["reason"]
     assert node_hub.carry_out(StopRunner(id=new_id(), attempt=attempt, grace_s=5))["outcome"] == "done"
@@ -132,10 +122,9 @@ def test_with_too_many_open_files_training_goes_on_and_a_kill_fails_in_words(
 def test_a_disk_without_room_at_the_start_is_named(valkey: Valkey, small_disk: Path) -> None:
     data = small_disk / "node"
     data.mkdir()
-    filler = take_all_room(small_disk)
     command = [str(Path(sys.executable).with_name("regroup-agent")), "--redis-url", valkey.url]
     command += ["--name", "full", "--data", str(data), "--slots", "1"]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
-    filler.unlink()
+    with kept_full(small_disk):
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     assert ended.returncode == 2
     assert f"The data folder {str(data)!r} cannot be used: No space left on device" in ended.stderr

@@ -76,7 +76,7 @@ def test_a_failure_after_others_have_finished_brings_everybody_back(tmp_path: Pa
 
 def test_a_node_that_leaves_costs_the_others_no_failure_restart(tmp_path: Path) -> None:
     spec = {"script": MINIMAL, "args": ("--steps", "100000", "--pace", "0.01")}
-    conf = {"last_call_timeout": "1"}
+    conf = {"last_call_timeout": "600"}
     with Attempt(tmp_path, nnodes="1:2", nproc_per_node=1, rdzv_conf=conf, **spec) as attempt:
         a, b = attempt.start("node-a", "node-b")
         a.wait_for_step(1)
@@ -88,7 +88,7 @@ def test_a_node_that_leaves_costs_the_others_no_failure_restart(tmp_path: Path) 
 
 def test_a_node_that_falls_silent_is_left_behind_and_comes_back(tmp_path: Path) -> None:
     script = write_script(tmp_path, COUNTER)
-    conf = {"last_call_timeout": "1"}
+    conf = {"last_call_timeout": "600"}
     with Attempt(tmp_path, nnodes="1:2", nproc_per_node=1, rdzv_conf=conf, script=script) as attempt:
         a, b = attempt.start("node-a", "node-b")
         a.wait_for_step(1)

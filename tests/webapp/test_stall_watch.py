@@ -23,6 +23,7 @@ from tests.webapp.journals import BEGAN, RunnerJournal
 from tests.webapp.situations import fold_all
 from webapp.accounts.models import Account
 from webapp.fleet.models import Command
+from webapp.jobs.apply import restand
 from webapp.jobs.folded import runner_of, state_to_dict
 from webapp.jobs.models import Attempt, Job, Stall
 from webapp.jobs.samples import Sample
@@ -173,6 +174,20 @@ def test_a_stall_ends_with_its_round(attempt: Attempt, bus: redis.Redis) -> None
     reconcile()
     assert stalls()[0].ended_at is not None
     assert job().state == "running"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_job_whose_next_round_trains_is_shown_with_no_stall_of_the_round_before(
+    attempt: Attempt, bus: redis.Redis, operator: Api
+) -> None:
+    """Between two looks as well, as soon as the records of the next round are there."""
+    tell(bus, attempt, 9.0, {3: "T"})
+    reconcile()
+    add_round(attempt, NODES)
+    train(attempt, 41)
+    restand(attempt.job_id)
+    shown = operator.get(f"/api/jobs/{attempt.job_id}").body
+    assert (shown["state"], shown["round"], shown["stall"]) == ("training", 2, None)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -59,7 +59,7 @@ from .relaunch import begin_anew, fail_if_spent
 from .repair import keep_at_strength
 from .samples import Samples
 from .situation import JobFacts, why_end_the_rest
-from .stall_watch import watch
+from .stall_watch import end_with_round, watch
 from .standing import Standing, stand
 from .time_limit import stop_if_over
 
@@ -307,7 +307,7 @@ def restand(job_id: int, *, is_news: bool = True, samples: Samples | None = None
     if begin_anew(job, facts):
         return
     facts, has_acted = keep_at_strength(job, facts)
-    facts = facts if samples is None else watch(job, facts, samples)
+    facts = end_with_round(job, facts) if samples is None else watch(job, facts, samples)
     standing = fail_if_spent(job, facts, stand(facts))
     if is_news or has_acted or (standing.state.value, standing.reason) != (job.state, job.state_reason):
         _write_standing(job, standing)

@@ -47,15 +47,11 @@ KILL_DEADLINE_S = 10.0
 
 def watch(job: Job, facts: JobFacts, samples: Samples) -> JobFacts:
     """Call with the job locked. Gives the facts with the stall that there is now, if any."""
+    facts = end_with_round(job, facts)
     attempt, now = current_attempt(job), timezone.now()
-    if attempt is None:
+    if attempt is None or not is_up(facts) or facts.newest is None:
         return facts
     stall = attempt.stalls.filter(ended_at=None).first()
-    if not is_up(facts) or facts.newest is None:
-        return _over(facts, stall, now)
-    if stall is not None and stall.round != facts.newest.number:
-        _end(stall, now)
-        stall = None
     views = views_of(facts, attempt.id, samples, groups_of(_with_answers(stall, now)))
     since = up_since(facts)
     look = look_at(views, rule_of(job), (now - since).total_seconds() if since else 0.0)
@@ -65,6 +61,19 @@ def watch(job: Job, facts: JobFacts, samples: Samples) -> JobFacts:
     elif look == "moving":
         return _over(facts, stall, _went_on_at(views, now))
     return replace(facts, stall=stall_facts(stall))
+
+
+def end_with_round(job: Job, facts: JobFacts) -> JobFacts:
+    """What stood still is over with the workers that did, at once and not with the next look.
+
+    Call with the job locked. Gives the facts as they are then.
+    """
+    stall = facts.stall
+    if stall is None or (is_up(facts) and facts.newest is not None and stall.round == facts.newest.number):
+        return facts
+    for row in Stall.objects.filter(attempt=current_attempt(job), ended_at=None):
+        _end(row, timezone.now())
+    return replace(facts, stall=None)
 
 
 def rule_of(job: Job) -> Rule:
