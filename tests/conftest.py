@@ -15,6 +15,8 @@ from tests.system.stack import Stack, run_stack
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Hundreds of processes are started, and what they import is compiled once.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# Celery sets it when it is first imported; runners are forked only where the environment is as it was.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 
 # How fast a machine makes examples is not tested.

@@ -88,7 +88,7 @@ def test_on_a_full_disk_the_job_goes_on_is_killed_and_stopped_and_nothing_is_los
         wait_until(lambda: node_hub.lease()["seq"] >= recorded + 2, what="the kill to be received and ended")
         refused = start_command(node.name, script=str(steps.with_name("train.py")))
         node_hub.send(refused)
-        # While the disk is full: with room that comes first the start would be noted, and carried out.
+        # While the disk is full: with room before it the start would be noted, and carried out.
         wait_until(lambda: node_hub.lease()["seq"] >= recorded + 4, what="the start to be received and ended")
     node_hub.wait_for("workers_started", attempt=attempt, round=2)
     assert "cannot be written" in node_hub.wait_for("command_ended", command=refused.id)["reason"]

@@ -211,6 +211,31 @@ def test_the_table_holds_the_same_rounds_and_the_ranks_of_an_open_lane(
     expect(worker).to_contain_text(f"rank 1 on {killed['node']}", timeout=SOON_MS)
 
 
+def test_a_mark_leads_to_the_lines_of_its_rank_and_a_row_of_the_table_to_those_of_its_round(
+    timeline: Page, restarted: int
+) -> None:
+    page = timeline
+    page.goto(f"/jobs/{restarted}?round=1&attempt=1")
+    marks = _card(page, 1).get_by_role("list", name="Marked in this round")
+    marks.get_by_role("listitem").filter(has_text="Rank 1").get_by_role(
+        "link", name="Show its lines"
+    ).first.click()
+    expect(page).to_have_url(re.compile("tab=logs"))
+    told = _address(page)
+    assert (told["attempt"], told["round"], told["rank"], "at" in told) == (["1"], ["1"], ["1"], True)
+    expect(page.get_by_label("Rank", exact=True)).to_have_value("1", timeout=SOON_MS)
+
+    page.get_by_role("button", name="Show as table").click()
+    row = (
+        page.get_by_role("region", name="Timeline as a table")
+        .get_by_role("row")
+        .filter(has_text="Round 2 formed")
+    )
+    row.get_by_role("link", name=re.compile("^Show the lines around")).click()
+    expect(page).to_have_url(re.compile("round=2"))
+    expect(page.get_by_label("Rank", exact=True)).to_have_value("all", timeout=SOON_MS)
+
+
 def test_the_loss_is_drawn_below_the_lanes_and_stands_in_the_address(
     timeline: Page, api: httpx.Client, restarted: int
 ) -> None:

@@ -2,11 +2,16 @@ import type { RoundOut } from "@/api";
 import { formatClock, formatCount, formatMoment, plural } from "@/lib/format";
 import { EvidenceLink } from "../evidence-link";
 import { LinesLink } from "../logs/lines-link";
+import { marksOfRound } from "./moments";
+import type { Picture } from "./picture";
+import { RoundMarks } from "./round-marks";
 import { CAUSES, consequenceLines } from "./round-words";
 import classes from "./round-card.module.css";
 
-/** The selected round: why it began, what says so, and which ranks ended only because of that. */
-export function RoundCard({ round }: { round: RoundOut }) {
+/** The selected round: why it began, what says so, which ranks ended only because of that, and what is marked in it. */
+export function RoundCard({ picture, index }: { picture: Picture; index: number }) {
+  const round = picture.rounds[index];
+  if (round === undefined) return null;
   return (
     <section className={classes.card} aria-label={`Round ${round.number}`}>
       <p className={classes.head}>
@@ -15,6 +20,7 @@ export function RoundCard({ round }: { round: RoundOut }) {
         <LinesLink moment={{ attempt: round.attempt, round: round.number, at: round.formed_at }}>Show what it wrote first</LinesLink>
       </p>
       {round.restart === "start" ? <p>It was the first of attempt {round.attempt}.</p> : <Cause round={round} />}
+      <RoundMarks picture={picture} marks={marksOfRound(picture, index)} />
     </section>
   );
 }

@@ -4,7 +4,9 @@ import { formatCount, formatDuration, plural } from "@/lib/format";
 import { listed } from "@/lib/phrases";
 import { LOOKS } from "./looks";
 import { MARKS } from "./marks";
-import type { Picture, Row } from "./picture";
+import type { Moment } from "../logs/log-address";
+import { momentAt, momentOf } from "./moments";
+import type { Picture, PlacedMark, Row } from "./picture";
 import { CAUSES, consequenceLines } from "./round-words";
 import { listedPhases } from "./waterfall-words";
 
@@ -14,22 +16,29 @@ export interface TableRow {
   round: number | null;
   /** A line each. */
   what: string[];
+  /** Where its lines are. Undefined: nothing had been written yet. */
+  lines?: Moment | undefined;
 }
 
 export function tableRowsOf(picture: Picture): TableRow[] {
   const rounds = picture.rounds.map((round, index) => roundRow(round, picture.formed[index] as number));
-  const marks = picture.marks.map(({ at, mark }) => ({
-    at,
-    where: mark.node ?? "job",
-    round: mark.round,
-    what: [mark.says || MARKS[mark.kind].word],
-  }));
-  return [...rounds, ...marks, ...picture.rows.flatMap(laneRows)].sort((a, b) => a.at - b.at);
+  const marks = picture.marks.map((placed) => markRow(picture, placed));
+  return [...rounds, ...marks, ...picture.rows.flatMap((row) => laneRows(picture, row))].sort((a, b) => a.at - b.at);
+}
+
+function markRow(picture: Picture, placed: PlacedMark): TableRow {
+  const { at, mark } = placed;
+  const what = [mark.says || MARKS[mark.kind].word];
+  return { at, where: mark.node ?? "job", round: mark.round, what, lines: momentOf(picture, placed) };
 }
 
 function roundRow(round: RoundOut, at: number): TableRow {
   const formed = `Round ${round.number} formed: world size ${formatCount(round.world_size)} on ${plural(round.nodes.length, "node")}.`;
-  return { at, where: listed(round.nodes), round: round.number, what: [formed, ...reason(round), ...cost(round)] };
+  return { at, where: listed(round.nodes), round: round.number, what: [formed, ...reason(round), ...cost(round)], lines: linesOf(round) };
+}
+
+function linesOf({ attempt, number, formed_at }: RoundOut): Moment {
+  return { attempt, round: number, at: formed_at };
 }
 
 function reason({ cause, consequences, why }: RoundOut): string[] {
@@ -44,13 +53,14 @@ function cost({ phases, steps_redone }: RoundOut): string[] {
   return [took === "" ? "" : `The way into it: ${took}.`, redone].filter(Boolean);
 }
 
-function laneRows(row: Row): TableRow[] {
+function laneRows(picture: Picture, row: Row): TableRow[] {
   const bars = row.bars();
   return Array.from(bars.from, (at, index) => ({
     at,
     where: row.rank === null ? row.node : `rank ${row.rank} on ${row.node}`,
     round: (bars.round[index] as number) || null,
     what: [`${meaningOf(row, bars.look[index] as number)}${lengthOf(at, bars.to[index] as number)}`],
+    lines: momentAt(picture, at, row.rank),
   }));
 }
 

@@ -2,8 +2,9 @@ import { Button } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { formatClock, formatCount, formatMoment } from "@/lib/format";
 import table from "@/ui/table.module.css";
+import { LinesLink } from "../logs/lines-link";
 import type { Picture } from "./picture";
-import { tableRowsOf } from "./table-rows";
+import { tableRowsOf, type TableRow } from "./table-rows";
 import classes from "./timeline.module.css";
 
 interface Props {
@@ -38,6 +39,7 @@ export function TimelineTable({ picture, open, onToggle }: Props) {
               <th>Where</th>
               <th className={table.num}>Round</th>
               <th>What</th>
+              <th>Lines</th>
             </tr>
           </thead>
           <tbody>
@@ -55,12 +57,24 @@ export function TimelineTable({ picture, open, onToggle }: Props) {
                     <div key={line}>{line}</div>
                   ))}
                 </td>
+                <td>
+                  <RowLines row={row} />
+                </td>
               </tr>
             ))}
           </tbody>
         </table>
       </div>
     </>
+  );
+}
+
+function RowLines({ row }: { row: TableRow }) {
+  if (row.lines === undefined) return "–";
+  return (
+    <LinesLink moment={row.lines}>
+      Show<span className="visually-hidden"> the lines around {formatClock(row.at, true)}</span>
+    </LinesLink>
   );
 }
 

@@ -49,9 +49,9 @@ export function Timeline({ timeline, isOver }: { timeline: TimelineOut; isOver: 
           <Legend hasRanks={picture.rows.some((row) => row.rank !== null)} />
         </>
       )}
-      {selected !== undefined && (
+      {place.selected !== undefined && (
         <div ref={card} tabIndex={-1} onKeyDown={(event) => event.key === "Escape" && box.current?.focus()}>
-          <RoundCard round={selected} />
+          <RoundCard picture={picture} index={place.selected} />
         </div>
       )}
     </section>
