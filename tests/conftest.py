@@ -15,7 +15,7 @@ from tests.system.stack import Stack, run_stack
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Hundreds of processes are started, and what they import is compiled once.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-# Celery sets it when it is first imported; runners are forked only where the environment is as it was.
+# The hub sets it once it is imported; runners are forked only where the environment is as it was before.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 

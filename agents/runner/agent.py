@@ -32,6 +32,7 @@ from .crew import Crew
 from .destinations import Destinations
 from .ending import GivenUp
 from .first_failure import claim_about, first_failure, kind_of
+from .forking import Forking
 from .grab import FORCED, Grab
 from .guard import Streak, follow
 from .metric_handler import gather_torch_metrics
@@ -51,8 +52,6 @@ FAILED_S = 5.0
 """How long workers may take to end once the job has failed, at most: it is to be over within ten seconds."""
 CAUSE_S = 0.3
 """How long a failure whose cause is not seen yet may wait for it to show."""
-READY_S = 120.0
-"""How long a newcomer waits for its fork server before it joins."""
 
 
 class Agent(LocalElasticAgent):
@@ -75,7 +74,7 @@ class Agent(LocalElasticAgent):
             **agent_options(message.spec),
         )
         self._message, self._bundle, self._journal = message, bundle, journal
-        self._handler, self._stop, self._fork_server = handler, stop, fork_server
+        self._handler, self._stop, self._forking = handler, stop, Forking(fork_server)
         self.tail, self._crew = Tail(bundle, journal), Crew(message, bundle)
         gather_torch_metrics(self.tail.put_metrics)
         self._grab = Grab(bundle, message.spec.evidence, message.spec.secret_env)
@@ -135,7 +134,8 @@ class Agent(LocalElasticAgent):
 
     def _rendezvous(self, worker_group: WorkerGroup) -> None:
         self._stop.check()
-        self._get_ready()
+        if not self.round and self._handler.has_begun():
+            self._forking.wait()
         previous = self.round or None
         worker_group.spec.local_world_size = self._crew.count()
         self._journal.record(
@@ -151,15 +151,6 @@ class Agent(LocalElasticAgent):
         self._expect_affordable(settlement)
         self._handler.note_settled(settlement)
         self._accept(settlement, formed, worker_group)
-
-    def _get_ready(self) -> None:
-        """A newcomer joins when it can start its workers at once: until then the others train on."""
-        server = self._fork_server
-        if self.round or server is None or not self._handler.has_begun():
-            return
-        self._begin_fork_server()
-        if server.has_begun and not server.wait_ready(READY_S):
-            print(f"the fork server is not ready after {READY_S:.0f} s; the node joins without", flush=True)
 
     def _expect_affordable(self, settlement: Settlement) -> None:
         spec = self._message.spec
@@ -206,7 +197,7 @@ class Agent(LocalElasticAgent):
         self._is_in_round = True
         self._is_starting = True
         pids = self._start_processes(worker_group)
-        self._begin_fork_server()
+        self._forking.begin()
         self._workers = self._name_workers(worker_group)
         self._is_starting, self._started_at = False, time.monotonic()
         while self._to_pass_on:
@@ -225,25 +216,11 @@ class Agent(LocalElasticAgent):
 
     def _start_processes(self, group: WorkerGroup) -> dict[int, Any]:
         try:
-            with starting(self._ready_fork_server()):
+            with starting(self._forking.begun()):
                 pids: dict[int, Any] = super()._start_workers(group)
         except CannotFork as problem:
             raise GivenUp(str(problem)) from problem
         return pids
-
-    def _ready_fork_server(self) -> ForkServer | None:
-        """None: workers are executed. A fork server that begins only now would keep them waiting."""
-        server = self._fork_server
-        return server if server is not None and server.has_begun else None
-
-    def _begin_fork_server(self) -> None:
-        """For the restarts to come: it imports while the first workers, which did not wait for it, do so."""
-        if self._fork_server is None or self._fork_server.has_begun:
-            return
-        try:
-            self._fork_server.begin()
-        except OSError as error:
-            print(f"the fork server cannot be started, it is tried at the next start: {error}", flush=True)
 
     def _name_workers(self, group: WorkerGroup) -> Workers:
         handlers = self._pcontext.subprocess_handlers  # type: ignore[union-attr]

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,9 +19,10 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.conftest import open_window
+from tests.browser.newer_page import another_web, built_anew
 from tests.browser.proxy import Proxy, run_proxy
 from tests.system.jobs import job, kill, launch_counting, stop, wait_job
-from tests.system.stack import ROOT, Stack, free_port
+from tests.system.stack import Stack
 from tests.waiting import ms, wait_until
 
 CUT_S = float(os.environ.get("REGROUP_TEST_CUT_S", "12"))
@@ -49,7 +47,7 @@ READ_PAGE = """() => {
     failures: text("failure-restarts"),
     workers: [...document.querySelectorAll("[data-testid=workers] tbody tr")].map((row) => [
       Number(row.dataset.rank), row.cells[1].innerText, Number(row.cells[2].innerText)]),
-    rounds: texts("[aria-label='Timeline as a table'] td:last-child")
+    rounds: texts("[aria-label='Timeline as a table'] td:nth-child(4)")
       .map((each) => /^Round (\\d+) formed/.exec(each)?.[1]).filter(Boolean).map(Number),
     events: [...document.querySelectorAll("[aria-label='Events, newest first'] [role=listitem]")]
       .sort((a, b) => a.dataset.index - b.dataset.index).slice(0, 6).map((row) => row.children[2].innerText),
@@ -301,54 +299,6 @@ def test_a_hub_that_is_killed_and_restarted_is_found_again(
     back_at = time.monotonic()
     wait_job(api, running_job, "the next round", 90, state="training", round=seen["round"] + 1)
     wait_equal(page, api, running_job, back_at, "restarted hub, and its next round")
-
-
-def anew(name: str) -> str:
-    """``index-1a2b3c4d.js`` with the hash of another content."""
-    return re.sub(r"-[\w-]{8}\.js$", "-NewerNew.js", name)
-
-
-def built_anew(folder: Path) -> Path:
-    """The page as another build would leave it: other names of files, which carry a hash."""
-    dist = folder / "dist"
-    shutil.copytree(ROOT / "frontend" / "dist", dist)
-    for packed in (dist / "assets").glob("*.gz"):
-        packed.unlink()
-    scripts = list((dist / "assets").glob("*.js"))
-    for file in (dist / "index.html", *scripts):
-        text = file.read_text()
-        for script in scripts:
-            text = text.replace(script.name, anew(script.name))
-        file.write_text(text)
-    for script in scripts:
-        script.rename(script.with_name(anew(script.name)))
-    return dist
-
-
-@contextmanager
-def another_web(stack: Stack, dist: Path) -> Iterator[int]:
-    """A second web process of the same hub, with that page. Gives its port."""
-    web, port = stack.process_of("web"), free_port()
-    assert web is not None
-    command = [sys.executable, "-m", "uvicorn", "webapp.asgi:application", "--port", str(port)]
-    environment = {**web.environ(), "REGROUP_FRONTEND": str(dist)}
-    with (dist.parent / "web.log").open("wb") as log:
-        running = subprocess.Popen(
-            [*command, "--lifespan", "off"], cwd=ROOT, env=environment, stdout=log, stderr=log
-        )
-    try:
-        wait_until(lambda: _answers(port), 60, "the new web process to answer")
-        yield port
-    finally:
-        running.kill()
-        running.wait(10)
-
-
-def _answers(port: int) -> bool:
-    try:
-        return httpx.get(f"http://127.0.0.1:{port}/healthz").status_code == 200
-    except httpx.TransportError:
-        return False
 
 
 def test_a_newer_page_is_offered_and_what_is_typed_stays(
