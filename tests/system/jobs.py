@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +29,11 @@ def _preload(spec: Json) -> list[str]:
     script = Path(spec.get("script") or "")
     is_read = script.is_absolute() and script.is_file()
     return [] if is_read and "import torch" not in script.read_text() else ["torch.distributed"]
+
+
+def is_called_silent(seen: Json, node: str) -> bool:
+    """The job's sentence says that it is not heard, whoever else was silent for a moment."""
+    return re.search(rf"\b{node}\b[^.]* (is|are) not heard", seen["state_reason"]) is not None
 
 
 def launch_counting(

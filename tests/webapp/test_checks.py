@@ -250,8 +250,8 @@ def test_what_is_not_answered_yet_is_not_called_well() -> None:
     assert cells(told, "endpoint")["a"][0] == "running"
     assert cells(told, "shm") == {
         "a": ("ok", "."),
-        "b": ("unknown", "b has not answered within 8 s."),
-        "c": ("unknown", "c has not answered within 8 s."),
+        "b": ("unknown", "b has not answered within 17 s."),
+        "c": ("unknown", "c has not answered within 17 s."),
     }
     assert told["says"] == "3 nodes are being checked."
 

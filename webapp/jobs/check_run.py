@@ -9,7 +9,7 @@ from pydantic import Field
 
 from agents.wire.checks import CheckNode, CheckNodeAnswer, Step
 
-LOOK_S, MEET_S = 8.0, 6.0
+LOOK_S, MEET_S = 17.0, 6.0
 """What each step may take: a little more than what the nodes allow themselves."""
 
 

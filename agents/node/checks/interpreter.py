@@ -13,7 +13,8 @@ from ..probes.environments import interpreter_for
 from ..probes.python import locate
 from ..spawn import node_environment
 
-LIMIT_S = 7.0
+LIMIT_S = 15.0
+"""A first start from a network file system, beside a job that trains, takes its time."""
 _TELL = """
 import importlib.metadata, importlib.util, json, sys
 try:
