@@ -40,7 +40,7 @@ class Usage:
         self._redis, self._node, self._bundles = redis, node, bundles
         self._gpus, self._stopping = gpus, stopping
         self._rounds: dict[Path, NewestRound] = {}
-        self._cpu = Cpu()
+        self._cpu, self._states = Cpu(), States()
 
     def step(self) -> None:
         # Before it is looked at anybody: what is told of them is never older than that.
@@ -57,6 +57,7 @@ class Usage:
             folder: self._rounds.get(folder) or NewestRound(bundle) for folder, bundle in bundles.items()
         }
         self._cpu.turn()
+        self._states.turn()
         for folder, bundle in bundles.items():
             newest = self._rounds[folder].read()
             if newest is not None:
@@ -68,13 +69,15 @@ class Usage:
         family = _family(worker.ref.pid) if is_there else []
         folder = bundle.rank_folder(newest.number, worker.rank)
         gpu = self._gpus.of(bundle, worker.local_rank, len(newest.workers))
+        state = figures.state if figures is not None and is_there else ""
         return WorkerUsage(
             attempt=bundle.attempt,
             round=newest.number,
             rank=worker.rank,
             pid=worker.ref.pid,
             start_time=worker.ref.start_time,
-            state=figures.state if figures is not None and is_there else "",
+            state=state,
+            state_s=self._states.lasts_s((worker.ref.pid, worker.ref.start_time), state),
             cpu=self._cpu.used(family) if is_there else None,
             rss_bytes=sum(one.rss_bytes for _, one in family) if is_there else None,
             gpu=gpu.busy if gpu else None,
@@ -97,6 +100,24 @@ def _family(pid: int) -> Family:
         found += [(one, figures) for one in generation if (figures := procs.figures_of(one)) is not None]
         generation = [child for one in generation for child in procs.children_of(one)]
     return found
+
+
+class States:
+    """How long processes have been found in the state that they are in. A single look tells little."""
+
+    def __init__(self) -> None:
+        self._before: dict[tuple[int, int], tuple[str, float]] = {}
+        self._now: dict[tuple[int, int], tuple[str, float]] = {}
+
+    def turn(self) -> None:
+        """Call before each sample."""
+        self._before, self._now = self._now, {}
+
+    def lasts_s(self, process: tuple[int, int], state: str) -> float:
+        at = time.monotonic()
+        before, since = self._before.get(process, ("", at))
+        self._now[process] = (state, since if before == state else at)
+        return round(at - self._now[process][1], 3)
 
 
 class Cpu:

@@ -17,6 +17,8 @@ class WorkerUsage:
     start_time: int
     state: str
     """The kernel's letter: R, S, D, T, Z. Empty: it is gone."""
+    state_s: float = 0.0
+    """For so many seconds every sample has found it so. 0: this one is the first."""
     cpu: float | None = None
     """Cores that it and its children have used since the sample before. None: there is none before."""
     rss_bytes: int | None = None

@@ -50,6 +50,9 @@ def test_a_worker_shows_what_it_uses_and_how_it_stands(
     stopped = wait_until(lambda: _of_state(sample(valkey, agent.name), "T"), what="the letter T")
     assert stopped.said_s is not None
     assert stopped.wrote_s is None
+    assert wait_until(
+        lambda: (found := _of_state(sample(valkey, agent.name), "T")) and found.state_s > 1, what="it to last"
+    )
     os.kill(worker.pid, signal.SIGKILL)
     gone = wait_until(lambda: _of_state(sample(valkey, agent.name), "", "Z"), what="nobody there")
     assert gone.pid == worker.pid

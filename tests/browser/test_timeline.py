@@ -69,6 +69,11 @@ def _address(page: Page) -> dict[str, list[str]]:
     return parse_qs(urlsplit(page.url).query)
 
 
+def _begins_as_shown(page: Page) -> bool:
+    """The address follows once a move has come to rest."""
+    return _address(page)["from"][0][11:21] == _shown(page).inner_text()[:10]
+
+
 def test_arrows_select_rounds_and_enter_leads_to_the_card(timeline: Page) -> None:
     page, picture = timeline, _picture(timeline)
     picture.press("ArrowLeft")
@@ -104,6 +109,7 @@ def test_zooming_leaves_following_and_a_copied_address_shows_the_same(timeline: 
 
     picture.press("ArrowLeft")
     expect(_card(page, 2)).to_be_visible()
+    wait_until(lambda: _begins_as_shown(page), what="the address to hold what is shown")
     copied, time = page.url, _shown(page).inner_text()
     page.goto("/jobs")
     page.goto(copied)

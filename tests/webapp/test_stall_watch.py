@@ -61,12 +61,21 @@ def stepped(worker: WorkerState, step: int, now: datetime) -> WorkerState:
     return replace(worker, step=step, trail=trail)
 
 
-def tell(bus: redis.Redis, attempt: Attempt, said_s: float, states: dict[int, str] | None = None) -> None:
-    """What the node agents publish: each rank reported last so many seconds ago."""
+def tell(
+    bus: redis.Redis,
+    attempt: Attempt,
+    said_s: float,
+    states: dict[int, str] | None = None,
+    lasts_s: float = 0.0,
+) -> None:
+    """What the node agents publish: how long ago each rank reported, how it stands, and for how long."""
     for member in attempt.members.all():
         runner = runner_of(member)
         workers = tuple(
-            usage(runner, worker, attempt, said_s, (states or {}).get(worker.ref.rank, "S"))
+            replace(
+                usage(runner, worker, attempt, said_s, (states or {}).get(worker.ref.rank, "S")),
+                state_s=lasts_s,
+            )
             for worker in runner.workers
         )
         sample = NodeUsage(at=timezone.now(), workers=workers)
@@ -188,6 +197,17 @@ def test_a_job_whose_next_round_trains_is_shown_with_no_stall_of_the_round_befor
     restand(attempt.job_id)
     shown = operator.get(f"/api/jobs/{attempt.job_id}").body
     assert (shown["state"], shown["round"], shown["stall"]) == ("training", 2, None)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_moment_of_uninterruptible_sleep_names_nobody(attempt: Attempt, bus: redis.Redis) -> None:
+    tell(bus, attempt, 9.0, {2: "D"})
+    reconcile()
+    assert (job().state, stalls()[0].rank) == ("stalled", None)
+    tell(bus, attempt, 15.0, {2: "D"}, lasts_s=6.0)
+    reconcile()
+    assert stalls()[0].rank == 2
+    assert "uninterruptible sleep (D)" in job().state_reason
 
 
 @pytest.mark.django_db(transaction=True)

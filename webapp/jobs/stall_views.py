@@ -18,6 +18,9 @@ LATE_S = 0.05
 FRESH_S = 3.0
 """A node that is heard samples its workers each 2 s. What an older sample leaves open is no silence."""
 
+SLEEPS_S = 5.0
+"""Whoever waits for a disk sleeps like that for a moment. Nobody is blamed for what ends sooner."""
+
 
 def is_up(facts: JobFacts) -> bool:
     """The newest round stands, all of its workers run, and nothing of it is on its way to an end."""
@@ -87,7 +90,7 @@ def _view(
         trail=worker.trail,
         saving_step=worker.saving_step,
         is_seen=is_seen,
-        state=usage.state if usage is not None else "",
+        state=_lasting_state(usage) if usage is not None else "",
         saved_s=since(worker.saved_at),
         silence_s=_least(aged(usage.said_s), since(worker.progress_at)) if usage is not None else None,
         wrote_s=aged(usage.wrote_s) if usage is not None else None,
@@ -95,6 +98,10 @@ def _view(
         stands=group.place if group is not None else "",
         stands_out=group is not None and group.stands_out,
     )
+
+
+def _lasting_state(usage: WorkerUsage) -> str:
+    return "" if usage.state == "D" and usage.state_s < SLEEPS_S else usage.state
 
 
 def _least(*seconds: float | None) -> float | None:
