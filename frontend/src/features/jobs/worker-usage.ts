@@ -32,6 +32,11 @@ export function standingOf({ state }: Pick<WorkerOut, "state">, usage: WorkerUsa
   return ofTheKernel ?? { word: WORKER_WORDS[state], look: WORKER_STATES[state] };
 }
 
+/** Its process is stopped, traced, dead or out of reach, as the kernel says. */
+export function standsStill(usage: WorkerUsageOut | undefined): boolean {
+  return usage !== undefined && usage.state in OF_THE_KERNEL;
+}
+
 export const UNKNOWN = "–";
 
 /** In per cent of one core: "97 %", "412 %". */
