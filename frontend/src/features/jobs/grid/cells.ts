@@ -101,8 +101,10 @@ function limitsOf(by: Measure, usage: UsageByRank): Limits {
   return [most * 0.2, most * 0.4, most * 0.6, most * 0.8];
 }
 
+/** Nothing is always the lowest level, also where the largest is nothing. */
 function levelOf(value: number | null, limits: Limits): Level {
   if (value === null) return null;
+  if (value === 0) return 0;
   return limits.filter((limit) => value >= limit).length as Level;
 }
 
