@@ -61,6 +61,13 @@ test("the legend counts each cell once and names the limits", () => {
   ]);
 });
 
+test("the legend has no limits where nothing is known, and no word for what is not missing", () => {
+  const words = (cells: ReturnType<typeof cellsOf>, usage = seen().usage) => legendOf(cells, "memory", usage).map(({ word }) => word);
+  expect(words(cellsOf(workers(2), "memory", seen()))).toEqual(["not known"]);
+  const known = seen(uses(0), uses(1));
+  expect(words(cellsOf(workers(2), "memory", known), known.usage)).not.toContain("not known");
+});
+
 test("the legend of states has only those that are there, the most frequent first", () => {
   const known = seen();
   const cells = cellsOf([worker(0, { state: "cause" }), worker(1), worker(2)], "state", known);

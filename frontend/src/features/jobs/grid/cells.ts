@@ -123,13 +123,14 @@ function statesIn(cells: readonly Cell[]): Entry[] {
   return [...found.values()].sort((a, b) => b.count - a.count);
 }
 
+/** Limits mean nothing where no value is known, and nobody has to be told that none is missing. */
 function levelsIn(cells: readonly Cell[], words: readonly string[]): Entry[] {
-  const levels: readonly Level[] = [0, 1, 2, 3, 4, null];
-  return levels.map((level, index) => ({
-    cell: { state: undefined, level },
-    word: words[index] ?? "not known",
-    count: cells.filter((cell) => cell.level === level).length,
-  }));
+  const counted = (level: Level) => cells.filter((cell) => cell.level === level).length;
+  const entry = (level: Level, word: string): Entry => ({ cell: { state: undefined, level }, word, count: counted(level) });
+  const known = words.map((word, level) => entry(level as Level, word));
+  const unknown = entry(null, "not known");
+  if (unknown.count === cells.length) return [unknown];
+  return unknown.count === 0 ? known : [...known, unknown];
 }
 
 function wordsOf(by: Exclude<Measure, "state">, limits: Limits): string[] {

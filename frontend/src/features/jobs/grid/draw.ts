@@ -51,7 +51,7 @@ export function draw(canvas: HTMLCanvasElement, scene: Scene, sight: Sight, colo
 }
 
 /** A canvas that is given its size anew is emptied and costs time, so only when it has changed. */
-function fit(canvas: HTMLCanvasElement, { width, height, ratio }: Sight): void {
+function fit(canvas: HTMLCanvasElement, { width, height, ratio }: Omit<Sight, "scrolled">): void {
   const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
   if (canvas.width !== wide) canvas.width = wide;
   if (canvas.height !== high) canvas.height = high;
@@ -79,7 +79,7 @@ function drawCell(pen: CanvasRenderingContext2D, scene: Scene, place: number, co
   if (scene.cursor === place) outline(pen, x, y, colour("ink"), 1);
 }
 
-export function drawFace(pen: CanvasRenderingContext2D, { state, level }: Pick<Cell, "state" | "level">, x: number, y: number, colour: Colour): void {
+function drawFace(pen: CanvasRenderingContext2D, { state, level }: Pick<Cell, "state" | "level">, x: number, y: number, colour: Colour): void {
   if (state !== undefined) return drawState(pen, state, x, y, colour);
   pen.strokeStyle = colour("edge");
   pen.lineWidth = 1;
@@ -88,6 +88,17 @@ export function drawFace(pen: CanvasRenderingContext2D, { state, level }: Pick<C
   const high = Math.round(((CELL_PX - 2) * level) / 4);
   pen.fillStyle = colour("ink-2");
   pen.fillRect(x + 1, y + CELL_PX - 1 - high, CELL_PX - 2, high);
+}
+
+/** One cell by itself, for the legend. */
+export function drawSample(canvas: HTMLCanvasElement, cell: Pick<Cell, "state" | "level">, ratio: number, colour: Colour): void {
+  const pen = canvas.getContext("2d");
+  if (pen === null) return;
+  fit(canvas, { width: CELL_PX, height: CELL_PX, ratio });
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.clearRect(0, 0, CELL_PX, CELL_PX);
+  pen.textBaseline = "middle";
+  drawFace(pen, cell, 0, 0, colour);
 }
 
 function drawState(

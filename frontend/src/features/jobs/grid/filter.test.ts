@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { JobOut, WorkerUsageOut } from "@/api";
-import { onlyThose } from "./filter";
+import { nobody, onlyThose } from "./filter";
 import { uses, worker } from "./made-up";
 import type { Filter } from "./view";
 
@@ -40,4 +40,10 @@ test("stalled is who is named as holding up the others, until that is over and i
 
 test("failed are the cause and those that lost a peer by it", () => {
   expect(ranks("failed")).toEqual([4, 5]);
+});
+
+test("that nobody is behind is said of all workers only, not of those that a search finds", () => {
+  expect(nobody("behind", false)).toContain("No worker is known to be 2 steps or more behind");
+  expect(nobody("behind", true)).toContain("that the search finds");
+  expect(nobody("all", true)).toContain("No worker has this rank");
 });

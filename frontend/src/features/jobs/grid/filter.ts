@@ -2,7 +2,7 @@
 import type { JobOut, WorkerOut } from "@/api";
 import { never } from "@/lib/never";
 import { standsStill, type UsageByRank } from "../worker-usage";
-import type { Filter } from "./view";
+import { FILTER_WORDS, type Filter } from "./view";
 
 /** Ranks report one after the other, so that one step between them says nothing. */
 const BEHIND_STEPS = 2;
@@ -35,9 +35,14 @@ function isNamed({ rank, round }: WorkerOut, stall: JobOut["stall"]): boolean {
   return stall !== null && stall.ended_at === null && stall.round === round && stall.rank === rank;
 }
 
-export const NOBODY: Record<Filter, string> = {
-  all: "No worker has this rank, pid, node or state.",
+const NOBODY: Record<Exclude<Filter, "all">, string> = {
   behind: `No worker is known to be ${BEHIND_STEPS} steps or more behind the fastest.`,
   stalled: "No worker's process is known to stand still, and none is named as holding up the others.",
   failed: "No worker of this round has failed or lost a peer.",
 };
+
+/** Why none is shown. */
+export function nobody(filter: Filter, isSearched: boolean): string {
+  if (filter === "all") return "No worker has this rank, pid, node or state.";
+  return isSearched ? `None of the workers that the search finds is shown: ${FILTER_WORDS[filter]} are.` : NOBODY[filter];
+}

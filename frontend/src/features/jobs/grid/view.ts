@@ -6,7 +6,24 @@ export type Measure = (typeof MEASURES)[number];
 export const FILTERS = ["all", "behind", "stalled", "failed"] as const;
 export type Filter = (typeof FILTERS)[number];
 
-export type Way = "rows" | "grid";
+export const MEASURE_WORDS: Record<Measure, string> = {
+  state: "state",
+  lag: "steps behind the fastest",
+  silence: "time since the last progress",
+  cpu: "CPU",
+  memory: "memory",
+  gpu: "GPU use",
+};
+
+export const FILTER_WORDS: Record<Filter, string> = {
+  all: "all workers",
+  behind: "only those behind",
+  stalled: "only stalled ones",
+  failed: "only failed ones",
+};
+
+const WAYS = ["rows", "grid"] as const;
+export type Way = (typeof WAYS)[number];
 
 /** From so many workers on rows are too many to see them all at once. */
 export const GRID_FROM = 48;
@@ -19,7 +36,7 @@ export interface WorkersView {
 
 export function readView(params: URLSearchParams, workers: number): WorkersView {
   return {
-    way: among(["rows", "grid"], params.get("workers")) ?? (workers >= GRID_FROM ? "grid" : "rows"),
+    way: among(WAYS, params.get("workers")) ?? (workers >= GRID_FROM ? "grid" : "rows"),
     by: among(MEASURES, params.get("by")) ?? "state",
     only: among(FILTERS, params.get("only")) ?? "all",
   };
