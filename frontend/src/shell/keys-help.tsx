@@ -25,6 +25,15 @@ const SECTIONS: [string, [string[], string][]][] = [
     ],
   ],
   [
+    "In the grid of workers, once it has the focus",
+    [
+      [["←", "→", "↑", "↓"], "go to the cell beside, above, below"],
+      [["Home", "End"], "go to the first cell, the last cell"],
+      [["Enter"], "select the worker"],
+      [["Space"], "pick the worker for a fault, or no longer"],
+    ],
+  ],
+  [
     "In the timeline, once it has the focus",
     [
       [["←", "→"], "select the round before, the round after"],

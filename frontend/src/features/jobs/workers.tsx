@@ -10,14 +10,17 @@ import { SearchField } from "@/ui/search-field";
 import { useKeys } from "@/ui/use-keys";
 import { FaultDialog } from "./fault-dialog";
 import type { FaultKind } from "./fault-words";
+import { onlyThose } from "./grid/filter";
+import { useView, type ViewChoice } from "./grid/use-view";
+import { ViewControls } from "./grid/view-controls";
 import { usePicked } from "./use-picked";
 import { MANY, matching } from "./worker-list";
-import { WorkerTable } from "./worker-table";
 import { byRank } from "./worker-usage";
 import { UsageNotes } from "./usage-notes";
+import { WorkerViews } from "./worker-views";
 import classes from "./workers.module.css";
 
-/** The workers of the newest round. The selected rank, and what is searched for, stand in the address. */
+/** The workers of the newest round. The selected rank, what is searched for, and how they are shown stand in the address. */
 export const Workers = memo(function Workers({ id, rounds }: { id: number; rounds: RoundOut[] }) {
   const job = useJob(id).data;
   return job === undefined ? null : <Told job={job} rounds={rounds} />;
@@ -29,10 +32,14 @@ function Told({ job, rounds }: { job: JobOut; rounds: RoundOut[] }) {
   const mayKill = useMayOperate() && !ENDED.has(job.state);
   const selected = params.get("rank");
   const wanted = params.get("q") ?? "";
-  const shown = matching(job.workers, wanted);
   const picked = usePicked(job.workers);
   const told = useWorkerUsage(job.id, job.workers.length > 0 && !ENDED.has(job.state));
   const usage = byRank(job.workers, told.isError ? [] : (told.data?.workers ?? []));
+  const fastest = Math.max(...job.workers.map((worker) => worker.step ?? 0));
+  const view = useView(job.workers.length);
+  const shown = onlyThose(matching(job.workers, wanted), view.only, { fastest, usage, stall: job.stall });
+  const isGrid = view.way === "grid";
+  const isNarrowed = wanted !== "" || view.only !== "all";
   const set = (name: string, value: string) =>
     setParams(
       (held) => {
@@ -55,14 +62,16 @@ function Told({ job, rounds }: { job: JobOut; rounds: RoundOut[] }) {
     },
   });
   useActs(() => (mayKill ? job.workers.filter(isRunning).flatMap((worker) => faultActs(worker, setAimed)) : []));
+  useActs(() => (job.workers.length > 1 ? [wayAct(view)] : []));
   return (
     <section className="live" aria-label="Workers">
       <div className={classes.title}>
         <h2>Workers</h2>
+        {(job.workers.length > 1 || isGrid) && <ViewControls view={view} hasFilter={isGrid || job.workers.length > MANY || view.only !== "all"} />}
         {(job.workers.length > MANY || wanted !== "") && (
           <SearchField label="Search workers" placeholder="Rank, node, pid" value={wanted} onChange={search} />
         )}
-        {wanted !== "" && (
+        {isNarrowed && (
           <span className="quiet small" role="status">
             {shown.length} of {plural(job.workers.length, "worker")}
           </span>
@@ -76,12 +85,14 @@ function Told({ job, rounds }: { job: JobOut; rounds: RoundOut[] }) {
         )}
       </div>
       {job.workers.length === 0 && <p className="quiet">{noWorkers(job)}</p>}
-      {job.workers.length > 0 && shown.length === 0 && <p className="quiet">No worker has this rank, pid, node or state.</p>}
-      {shown.length > 0 && (
-        <WorkerTable
-          workers={shown}
+      {job.workers.length > 0 && (
+        <WorkerViews
+          job={job}
+          view={view}
+          shown={shown}
+          isSearched={wanted !== ""}
           usage={usage}
-          fastest={Math.max(...job.workers.map((worker) => worker.step ?? 0))}
+          fastest={fastest}
           selected={selected}
           onSelect={select}
           onKill={mayKill ? kill : undefined}
@@ -105,6 +116,11 @@ function Told({ job, rounds }: { job: JobOut; rounds: RoundOut[] }) {
 
 function isRunning(worker: WorkerOut): boolean {
   return worker.state === "running";
+}
+
+function wayAct({ way, chooseWay }: ViewChoice): Act {
+  const next = way === "grid" ? "rows" : "grid";
+  return { id: "workers:form", says: `Show the workers as ${next === "grid" ? "a grid" : "rows"}`, run: () => chooseWay(next) };
 }
 
 interface Aimed {
