@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.axe import bring_axe, grave_faults
 from tests.browser.conftest import PHONE, log_in, open_window
-from tests.system.jobs import launch_counting, stop, wait_job
+from tests.system.jobs import Json, launch_counting, stop, wait_job
 from tests.system.stack import Stack
 from tests.waiting import ms
 
@@ -136,17 +136,22 @@ def test_axe_finds_nothing_serious_on_any_page(themed_page: Page, stack: Stack, 
     assert found == [], "\n\n".join(found)
 
 
+def _as_many(api: httpx.Client, job_id: int, count: int) -> Json:
+    """The hub's answer with one worker so many times: a job of that size does not fit on a test's machine."""
+    answer: Json = api.get(f"/api/jobs/{job_id}").json()
+    pattern = answer["workers"][0] | {"step": 100}
+    answer["workers"] = [pattern | {"rank": rank, "pid": 5000 + rank} for rank in range(count)]
+    return answer
+
+
 def test_a_worker_is_found_among_hundreds_and_only_those_in_sight_are_in_the_page(
     operator_page: Page, running_job: int, api: httpx.Client
 ) -> None:
-    """The hub's answer, with each worker many times: a job of that size does not fit on a test's machine."""
     page = operator_page
-    answer = api.get(f"/api/jobs/{running_job}").json()
-    pattern = answer["workers"][0]
-    answer["workers"] = [{**pattern, "rank": rank, "pid": 5000 + rank} for rank in range(300)]
+    answer = _as_many(api, running_job, 300)
     page.route(f"**/api/jobs/{running_job}", lambda route: route.fulfill(json=answer))
     page.route_web_socket("**/ws/live", lambda socket: None)
-    page.goto(f"/jobs/{running_job}")
+    page.goto(f"/jobs/{running_job}?workers=rows")
     workers = page.get_by_test_id("workers")
     expect(workers).to_have_attribute("aria-rowcount", "301")
     # What comes late above the list would push it out of sight again.
@@ -165,3 +170,57 @@ def test_a_worker_is_found_among_hundreds_and_only_those_in_sight_are_in_the_pag
     expect(workers.get_by_role("button", name="Select rank 217")).to_be_visible()
     expect(workers).to_have_attribute("aria-rowcount", "2")
     expect(page.get_by_text("1 of 300 workers")).to_be_visible()
+
+
+def _as_a_grid(api: httpx.Client, job_id: int) -> Json:
+    """512 workers on 64 nodes, of which rank 20 is behind and rank 300 has failed."""
+    answer = _as_many(api, job_id, 512)
+    for worker in answer["workers"]:
+        worker["node"] = f"node-{worker['rank'] // 8:03}"
+    answer["workers"][20]["step"] = 90
+    answer["workers"][300]["state"] = "cause"
+    return answer
+
+
+def _go_by_keys(page: Page, grid: Locator) -> None:
+    told = page.get_by_test_id("told-worker")
+    grid.press("Home")
+    expect(told).to_contain_text("Rank 0 on node-000, pid 5000")
+    for key in ("ArrowRight", "Space", "ArrowDown", "Space", "Enter"):
+        page.keyboard.press(key)
+    expect(told).not_to_contain_text("node-000")
+    expect(page.get_by_role("status").filter(has_text="is selected")).to_be_attached()
+
+
+def test_512_workers_are_a_grid_that_tells_by_keys_picks_for_faults_and_filters(
+    operator_page: Page, running_job: int, api: httpx.Client
+) -> None:
+    page = operator_page
+    bring_axe(page)
+    answer = _as_a_grid(api, running_job)
+    page.route(f"**/api/jobs/{running_job}", lambda route: route.fulfill(json=answer))
+    page.route_web_socket("**/ws/live", lambda socket: None)
+    page.goto(f"/jobs/{running_job}")
+    grid = page.get_by_role("group", name=re.compile("^Workers as a grid"))
+    expect(grid.get_by_role("img", name="512 workers on 64 nodes")).to_be_visible(timeout=SOON_MS)
+    legend = page.get_by_role("list", name="What the cells show").get_by_role("listitem")
+    expect(legend).to_have_text(["running 511", "failed 1"])
+    _go_by_keys(page, grid)
+    found = grave_faults(page, "the grid of workers")
+
+    page.get_by_role("button", name="Fault on 2 workers").click()
+    expect(page.get_by_role("dialog", name=re.compile("^Kill ranks 1 and "))).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_label("Workers shown").select_option("only those behind")
+    expect(page.get_by_text("1 of 512 workers")).to_be_visible()
+    expect(grid.get_by_role("img", name="1 worker on 1 node")).to_be_visible()
+    page.get_by_label("Workers as").get_by_text("rows").click()
+    expect(page.get_by_test_id("workers")).to_have_attribute("aria-rowcount", "2")
+    expect(page.get_by_role("button", name="Select rank 20")).to_be_visible()
+
+    page.get_by_label("Workers as").get_by_text("grid").click()
+    page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    page.get_by_label("Workers shown").select_option("all workers")
+    expect(grid.get_by_role("img", name="512 workers on 64 nodes")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert found == [], "\n\n".join(found)
