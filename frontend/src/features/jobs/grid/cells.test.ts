@@ -68,6 +68,11 @@ test("the legend has no limits where nothing is known, and no word for what is n
   expect(words(cellsOf(workers(2), "memory", known), known.usage)).not.toContain("not known");
 });
 
+test("a worker that has ended is not said to be silent for an unknown time", () => {
+  const ended = cellsOf([worker(0, { state: "cause" })], "silence", seen());
+  expect(legendOf(ended, "silence", seen().usage).map(({ word }) => word)).toEqual(["ended, or not known"]);
+});
+
 test("the legend of states has only those that are there, the most frequent first", () => {
   const known = seen();
   const cells = cellsOf([worker(0, { state: "cause" }), worker(1), worker(2)], "state", known);

@@ -109,7 +109,7 @@ function levelOf(value: number | null, limits: Limits): Level {
 }
 
 export function legendOf(cells: readonly Cell[], by: Measure, usage: UsageByRank): Entry[] {
-  return by === "state" ? statesIn(cells) : levelsIn(cells, wordsOf(by, limitsOf(by, usage)));
+  return by === "state" ? statesIn(cells) : levelsIn(cells, wordsOf(by, limitsOf(by, usage)), UNKNOWN_WORDS[by]);
 }
 
 function statesIn(cells: readonly Cell[]): Entry[] {
@@ -123,12 +123,21 @@ function statesIn(cells: readonly Cell[]): Entry[] {
   return [...found.values()].sort((a, b) => b.count - a.count);
 }
 
+/** Why there is no level. A worker that has ended makes no more progress, but its last step stays known. */
+const UNKNOWN_WORDS: Record<Exclude<Measure, "state">, string> = {
+  lag: "no step reported",
+  silence: "ended, or not known",
+  cpu: "not known",
+  memory: "not known",
+  gpu: "not known",
+};
+
 /** Limits mean nothing where no value is known, and nobody has to be told that none is missing. */
-function levelsIn(cells: readonly Cell[], words: readonly string[]): Entry[] {
+function levelsIn(cells: readonly Cell[], words: readonly string[], unknownWord: string): Entry[] {
   const counted = (level: Level) => cells.filter((cell) => cell.level === level).length;
   const entry = (level: Level, word: string): Entry => ({ cell: { state: undefined, level }, word, count: counted(level) });
   const known = words.map((word, level) => entry(level as Level, word));
-  const unknown = entry(null, "not known");
+  const unknown = entry(null, unknownWord);
   if (unknown.count === cells.length) return [unknown];
   return unknown.count === 0 ? known : [...known, unknown];
 }
