@@ -120,19 +120,18 @@ function write(pen: CanvasRenderingContext2D, letter: string, x: number, y: numb
   pen.fillText(letter, x + CELL_PX / 2, y + CELL_PX / 2 + 1);
 }
 
-/** A corner that is cut off. */
+/** A corner that is cut off, in ink: it is seen on each tone and on an empty cell. */
 function drawPicked(pen: CanvasRenderingContext2D, x: number, y: number, colour: Colour): void {
-  pen.fillStyle = colour("paper");
+  drawCorner(pen, x, y, 9, colour("paper"));
+  drawCorner(pen, x, y, 6, colour("ink"));
+}
+
+function drawCorner(pen: CanvasRenderingContext2D, x: number, y: number, side: number, ink: string): void {
+  pen.fillStyle = ink;
   pen.beginPath();
-  pen.moveTo(x + CELL_PX - 8, y);
+  pen.moveTo(x + CELL_PX - side, y);
   pen.lineTo(x + CELL_PX, y);
-  pen.lineTo(x + CELL_PX, y + 8);
-  pen.fill();
-  pen.fillStyle = colour("accent");
-  pen.beginPath();
-  pen.moveTo(x + CELL_PX - 6, y);
-  pen.lineTo(x + CELL_PX, y);
-  pen.lineTo(x + CELL_PX, y + 6);
+  pen.lineTo(x + CELL_PX, y + side);
   pen.fill();
 }
 
