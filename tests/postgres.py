@@ -87,14 +87,11 @@ class Postgres:
         """Its processes stand still: connections stay open, and nobody answers."""
         server = psutil.Process(int((self._data / "postmaster.pid").read_text().split()[0]))
         processes = [server, *server.children()]
-        for process in processes:
-            process.send_signal(signal.SIGSTOP)
         try:
+            _signal(processes, signal.SIGSTOP)
             yield
         finally:
-            for process in processes:
-                if process.is_running():
-                    process.send_signal(signal.SIGCONT)
+            _signal(processes, signal.SIGCONT)
 
     def make(self) -> None:
         """A fresh server with an empty database."""
@@ -114,6 +111,13 @@ class Postgres:
             done = subprocess.run(command, cwd=self.folder, stdout=output, stderr=output, **_as_whom())
             output.seek(0)
             assert done.returncode == 0, f"{name} failed: {output.read()}"
+
+
+def _signal(processes: list[psutil.Process], signum: int) -> None:
+    """Those of connections come and go all the time."""
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.send_signal(signum)
 
 
 def server_in_use() -> Postgres:
