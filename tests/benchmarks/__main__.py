@@ -91,11 +91,13 @@ def run(
         api = stack.enter_context(hub.client("benchmark", "operator"))
         bench = Bench(hub, api, folder, n, others, etcd)
         groups = in_groups(cases)
-        return [
-            sentence
-            for at, group in enumerate(groups)
-            for sentence in _run_group(replace(bench, until=limit.until(groups[at:])), group)
-        ]
+        return [sentence for at in range(len(groups)) for sentence in _run_in_time(bench, groups[at:], limit)]
+
+
+def _run_in_time(bench: Bench, groups: Sequence[Sequence[Case]], limit: TimeLimit) -> list[str]:
+    """The first of the groups that are left, unless the time is used up."""
+    left_out = limit.left_out(groups[0])
+    return [left_out] if left_out else _run_group(replace(bench, until=limit.until(groups)), groups[0])
 
 
 def _run_group(bench: Bench, group: Sequence[Case]) -> list[str]:

@@ -216,3 +216,11 @@ def test_what_is_left_of_the_time_is_shared_by_weight_and_the_last_has_all_of_it
     assert last == pytest.approx(now + 1000)
     assert TimeLimit(now - 5).until(groups) == pytest.approx(now, abs=60)
     assert TimeLimit().until(groups) == float("inf")
+
+
+def test_what_begins_once_the_time_is_used_up_is_left_out_and_named() -> None:
+    group = in_groups(find_cases("kill-2x1,kill-2x1-exec"))[0]
+    assert TimeLimit(time.monotonic() + 1000).left_out(group) == TimeLimit().left_out(group) == ""
+    told = TimeLimit(time.monotonic() - 1).left_out(group)
+    assert told.startswith("kill-2x1,kill-2x1-exec: left out")
+    assert told.endswith("make bench CASE=kill-2x1,kill-2x1-exec")
