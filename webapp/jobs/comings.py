@@ -17,7 +17,7 @@ MOST, WITHIN = 3, timedelta(minutes=10)
 
 
 def note_comings(formed: Round) -> None:
-    """Call once, when the round has just formed."""
+    """Call once for each round, when both it and the one before it are known."""
     before = Round.objects.filter(attempt_id=formed.attempt_id, number=formed.number - 1).first()
     if before is None:
         return

@@ -33,8 +33,19 @@ def form_round(member: Member, event: RendezvousCompleted) -> None:
         },
     )
     if is_new:
-        explain_round(row)
-        note_comings(row)
+        _compare_with_before(row)
+        # Nodes ship their journals apart: the round that follows may be known already.
+        if (following := _following(row.attempt_id, row.number)) is not None:
+            _compare_with_before(following)
+
+
+def _compare_with_before(row: Round) -> None:
+    explain_round(row)
+    note_comings(row)
+
+
+def _following(attempt_id: str, number: int) -> Round | None:
+    return Round.objects.filter(attempt_id=attempt_id, number=number + 1).first()
 
 
 def explain_newest(member: Member) -> None:
@@ -97,10 +108,9 @@ def end_worker(member: Member, event: WorkerExited) -> None:
         said=event.said,
         error=dataclasses.asdict(event.error) if event.error else None,
     )
-    if event.role in ("cause", "peer_lost"):
-        following = Round.objects.filter(attempt_id=member.attempt_id, number=event.round + 1).first()
-        if following is not None:
-            explain_round(following)
+    following = _following(member.attempt_id, event.round) if event.role in ("cause", "peer_lost") else None
+    if following is not None:
+        explain_round(following)
 
 
 def close_workers(member: Member, at: datetime, before_round: int | None = None) -> None:
