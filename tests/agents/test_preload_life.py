@@ -11,6 +11,7 @@ import pytest
 
 from agents.procs import ProcessRef, ref_of, start_time
 from agents.runner.preload.forked import Forked
+from agents.runner.preload.halt.sitecustomize import LOOK_MS, LOOKS, is_time
 from agents.runner.preload.halted import Command, Halted
 from tests.agents.preload_harness import Way, spec_of
 from tests.agents.runner_harness import Attempt, Runner, write_script
@@ -86,6 +87,16 @@ print('torch._dynamo' in sys.modules, open(f"/proc/{os.getppid()}/statm").read()
 """
 
 
+@pytest.mark.parametrize(
+    ("free_cores", "looks", "expected"),
+    [(1.5, 1, True), (0.9, 1, True), (0.5, 1, False), (0.0, LOOKS - 1, False), (0.0, LOOKS, True)],
+)
+def test_what_can_wait_waits_for_a_free_core_but_not_for_ever(
+    free_cores: float, looks: int, expected: bool
+) -> None:
+    assert is_time(free_cores * LOOK_MS, looks) is expected
+
+
 def test_workers_of_restarts_find_what_optimizers_import_and_no_thread_more(tmp_path: Path) -> None:
     script = write_script(tmp_path, SAYS_WHAT_IS_THERE + STEPS)
 
@@ -102,7 +113,7 @@ def test_workers_of_restarts_find_what_optimizers_import_and_no_thread_more(tmp_
         threads = psutil.Process(server.pid).num_threads()
         found, before = said(1)
         assert found == "False"
-        wait_until(lambda: resident(server) > before + 30_000_000, 60, "the import when all is quiet")
+        wait_until(lambda: resident(server) > before + 30_000_000, 180, "the import when all is quiet")
         runner.kill(1, rank=0)
         runner.wait_for_step(2)
         assert said(2)[0] == "True"

@@ -34,6 +34,7 @@ class Shape:
         return ":" in self.nnodes
 
 
+ONE_BY_ONE = Shape("1x1", "1", 1, 1)
 ONE_BY_TWO = Shape("1x2", "1", 1, 2)
 TWO_BY_ONE = Shape("2x1", "2", 2, 1)
 TWO_BY_TWO = Shape("2x2", "2", 2, 2)
@@ -87,6 +88,7 @@ CASES: tuple[Case, ...] = (
     *_both("kill-elastic", "kill", ELASTIC, 0.02),
     *_both("launch", "launch", ONE_BY_TWO, 0.5),
     *_both("step", "step", ONE_BY_TWO, 1.03),
+    Case("step-1x1", "step", ONE_BY_ONE, "preload", 1.03),
     Case("node-loss", "node-loss", THREE_OF_FOUR, "preload", 0.3, most_s=5.0),
     Case("scale-up", "scale-up", ELASTIC, "preload", 0.3, most_s=5.0),
     Case("scale-down", "scale-down", THREE_OF_FOUR, "preload", 0.1, most_s=3.0),

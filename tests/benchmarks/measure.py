@@ -146,10 +146,11 @@ def _result_of_kills(case: Case, ours: Column, others: Mapping[str, Column]) -> 
 
 def _runs(bench: Bench, group: Sequence[Case]) -> Iterator[Result]:
     kind, shape = group[0].kind, group[0].shape
+    folder = bench.folder / f"{kind}-{shape.name}"
     turns = _turns(bench.n, SHARE_OF_STEPS if kind == "step" else 1.0)
     # What makes the others recover sooner changes neither a launch nor a step.
     sides: list[Side] = [*map(bench.ours, group), *(one for one in bench.others if one is DEFAULTS)]
-    runs = [runs_of(kind, side, shape, bench.folder / kind, turns, bench.until) for side in sides]
+    runs = [runs_of(kind, side, shape, folder, turns, bench.until) for side in sides]
     run_alternating(runs)
     theirs_s = median_of(runs[-1].took_s) if len(runs) > len(group) else None
     for case, ours in zip(group, runs, strict=False):

@@ -63,6 +63,8 @@ def main() -> None:
     parser.add_argument("--warm-up", type=int, default=20)
     parser.add_argument("--pace", type=float, default=0.1, help="seconds to rest after each step")
     args = parser.parse_args()
+    # As the launchers have it for several workers on a node; alone, one would take every core.
+    torch.set_num_threads(1)
     mark(args.marks, "first_line", at=FIRST_LINE_NS / 1e9)
     dist.init_process_group("gloo")
     world = meet()

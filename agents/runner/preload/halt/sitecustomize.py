@@ -22,8 +22,10 @@ FORK_SERVER = "REGROUP_FORK_SERVER"
 PRELOAD, PATH0, PYTHONPATH = "REGROUP_PRELOAD", "REGROUP_PATH0", "REGROUP_PYTHONPATH"
 LATER = "REGROUP_PRELOAD_LATER"
 REPORT = "regroup_report"
-IDLE_MS = 5000
-"""How long nobody must have wanted anything before what can wait is imported."""
+LOOK_MS, LOOKS = 5000, 12
+"""How long nobody must have wanted anything before what can wait is imported; how often it is looked at."""
+FREE = 0.8
+"""How much of a core must have been free meanwhile: the workers are not to train more slowly for it."""
 PR_SET_PDEATHSIG = 1
 PR_SET_PTRACER, PR_SET_PTRACER_ANY = 0x59616D61, ctypes.c_ulong(-1)
 STACKS, STACKS_SIGNAL = "REGROUP_STACKS", signal.SIGRTMAX - 7
@@ -136,15 +138,21 @@ class Server:
         poller = select.poll()
         poller.register(self._requests, select.POLLIN)
         poller.register(wake, select.POLLIN)
+        looks = 0
         while True:
-            ready = [fd for fd, _ in poller.poll(IDLE_MS if later else None)]
-            if not ready and (problem := self._import(name := later.pop(0))):
-                self.say("cannot", name, problem)
+            before = idle_ms() if later else 0
+            ready = [fd for fd, _ in poller.poll(LOOK_MS if later else None)]
+            if not ready and is_time(idle_ms() - before, looks := looks + 1):
+                self._import_later(later.pop(0))
             if wake in ready:
                 os.read(wake, 4096)
                 self._reap()
             if self._requests in ready and (request := self._fork(self._read_request())):
                 return self._become_worker(request, (self._requests, self._status, wake, signalled))
+
+    def _import_later(self, name: str) -> None:
+        if problem := self._import(name):
+            self.say("cannot", name, problem)
 
     def _read_request(self) -> tuple[bytes, bytes]:
         """Its serial number and its body."""
@@ -205,6 +213,17 @@ class Server:
         self._title.show(arguments)
         draw_anew()
         let_look()
+
+
+def idle_ms() -> float:
+    """How long the machine's cores have had nothing to do since it started, all of them together."""
+    idle, waiting = read_file("/proc/stat").split(None, 6)[4:6]
+    return 1000 * (int(idle) + int(waiting)) / os.sysconf("SC_CLK_TCK")
+
+
+def is_time(idle: float, looks: int) -> bool:
+    """Whether what can wait is imported after so many looks, when in the last so many ms were free."""
+    return idle >= FREE * LOOK_MS or looks >= LOOKS
 
 
 def import_module(name: str) -> str:
