@@ -1,4 +1,4 @@
-"""A folder of code that only the browser has: uploaded, launched, and running on two nodes."""
+"""Code that only the browser has: uploaded, launched, running on two nodes, used again, and removed."""
 
 from __future__ import annotations
 
@@ -68,3 +68,43 @@ def test_an_uploaded_folder_runs_on_two_nodes(operator_page: Page, api: httpx.Cl
     assert all(folder.endswith("/code") for folder in folders)
     assert len({member["node"] for member in job(api, job_id)["members"]}) == 2
     stop(api, job_id)
+
+
+def test_an_earlier_upload_is_used_again_and_another_one_removed(
+    operator_page: Page, api: httpx.Client, tmp_path: Path
+) -> None:
+    page = operator_page
+    wanted, needless = tmp_path / "wanted.py", tmp_path / "needless.py"
+    wanted.write_text(f"print({WORDS!r}, flush=True)\n")
+    needless.write_text("print('nobody runs this')\n")
+    for script in (needless, wanted):
+        _open_uploads(page)
+        page.get_by_label("choose a file").set_input_files(script)
+        expect(page.get_by_test_id("uploaded-code")).to_contain_text(script.name, timeout=SOON_MS)
+
+    _open_uploads(page)
+    page.get_by_text(re.compile("earlier uploads? of yours")).click()
+    earlier = page.get_by_role("region", name="Earlier uploads")
+    earlier.get_by_role("button", name=re.compile("Remove needless.py")).click()
+    leaving = page.get_by_role("dialog")
+    leaving.get_by_role("button", name="Remove the upload").click()
+    expect(leaving.get_by_role("status")).to_have_text("needless.py is removed.", timeout=SOON_MS)
+    assert page.url.endswith("/jobs/new")
+    leaving.get_by_role("button", name="Close").first.click()
+    expect(earlier.get_by_text("needless.py")).to_have_count(0)
+
+    earlier.get_by_role("button", name=re.compile("Use wanted.py")).click()
+    expect(page.get_by_label("script", exact=True)).to_have_value("wanted.py")
+    expect(page.get_by_label("args", exact=True)).to_have_value("")
+    page.get_by_label("nnodes", exact=True).fill("1")
+    page.get_by_label("nodes", exact=True).fill("1")
+    page.get_by_label("nproc_per_node", exact=True).fill("1")
+    page.get_by_role("button", name="Launch", exact=True).click()
+    page.wait_for_url(re.compile(r"/jobs/\d+"), timeout=SLOW_MS)
+    expect(page.get_by_test_id("headline")).to_contain_text("succeeded", timeout=SLOW_MS)
+    assert _said(api, int(page.url.split("?")[0].rsplit("/", 1)[1])) == [WORDS]
+
+
+def _open_uploads(page: Page) -> None:
+    page.goto("/jobs/new")
+    page.get_by_label("code", exact=True).select_option("uploaded here")

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 Body = dict[str, Any]
+FEW = 8
+"""So many ranks are named one by one."""
 
 
 def says(kind: str, body: Body) -> str:
@@ -22,6 +24,15 @@ def says(kind: str, body: Body) -> str:
 def _and(items: Any) -> str:
     words = [str(item) for item in items]
     return ", ".join(words[:-1]) + " and " + words[-1] if len(words) > 1 else "".join(words)
+
+
+def _of_ranks(ranks: Sequence[int]) -> str:
+    """``rank 3``, ``ranks 0 and 1``, ``64 ranks (0, 1, 2 …)``."""
+    if len(ranks) == 1:
+        return f"rank {ranks[0]}"
+    if len(ranks) <= FEW:
+        return f"ranks {_and(ranks)}"
+    return f"{len(ranks)} ranks ({', '.join(str(rank) for rank in ranks[:3])} …)"
 
 
 def _runner_started(b: Body) -> str:
@@ -61,8 +72,7 @@ def _completed(b: Body) -> str:
 
 
 def _starting(b: Body) -> str:
-    ranks = "rank" if len(b["ranks"]) == 1 else "ranks"
-    return f"{b['node']} starts {ranks} {_and(b['ranks'])} of round {b['round']}."
+    return f"{b['node']} starts {_of_ranks(b['ranks'])} of round {b['round']}."
 
 
 def _started(b: Body) -> str:
@@ -78,8 +88,8 @@ def _exited(b: Body) -> str:
 
 def _restart(b: Body) -> str:
     if b["cause"] == "failure":
-        failed = _and(b["failed_ranks"]) or "a worker"
-        return f"{b['node']} leaves round {b['round']}: rank {failed} ended badly."
+        failed = _of_ranks(b["failed_ranks"]) if b["failed_ranks"] else "a worker"
+        return f"{b['node']} leaves round {b['round']}: {failed} ended badly."
     return f"{b['node']} leaves round {b['round']} because membership changes."
 
 
@@ -106,20 +116,25 @@ def _resumed(b: Body) -> str:
 
 
 _MILESTONES = {
-    "group_begun": "called init_process_group",
-    "group_up": "have a process group",
-    "checkpoint_loaded": "go on from a checkpoint",
-    "first_step": "have done a step",
-    "pace_regained": "are as fast as before the restart",
+    "group_begun": ("called init_process_group", "called init_process_group"),
+    "group_up": ("has a process group", "have a process group"),
+    "checkpoint_loaded": ("goes on from a checkpoint", "go on from a checkpoint"),
+    "first_step": ("has done a step", "have done a step"),
+    "pace_regained": ("is as fast as before the restart", "are as fast as before the restart"),
 }
+"""Of one rank, and of several."""
 
 
 def _reached(b: Body) -> str:
     by_what: dict[str, list[int]] = {}
     for each in b["reached"]:
         by_what.setdefault(each["what"], []).append(each["rank"])
-    told = (f"ranks {_and(ranks)} {_MILESTONES.get(what, what)}" for what, ranks in by_what.items())
+    told = (f"{_of_ranks(ranks)} {_did(what, len(ranks))}" for what, ranks in by_what.items())
     return f"{b['node']}: {'; '.join(told)}."
+
+
+def _did(what: str, ranks: int) -> str:
+    return _MILESTONES.get(what, (what, what))[ranks > 1]
 
 
 def _finished(b: Body) -> str:
@@ -153,7 +168,7 @@ def _settled(b: Body) -> str:
 
 
 def _evidence_kept(b: Body) -> str:
-    stacks = f", with stacks of rank {_and(b['stacks'])}" if b["stacks"] else ""
+    stacks = f", with stacks of {_of_ranks(b['stacks'])}" if b["stacks"] else ""
     dropped = f" What it had of round {_and(b['dropped'])} made room for it." if b["dropped"] else ""
     return f"{b['node']} keeps evidence of round {b['round']}{stacks}.{dropped}"
 

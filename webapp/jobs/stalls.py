@@ -12,8 +12,6 @@ from itertools import pairwise
 from statistics import median
 from typing import Literal
 
-from .words import listed
-
 LEAST_S = 5.0
 """By its own pace no job is called stalled before that."""
 TIMES = 10
@@ -262,12 +260,3 @@ def _say_slow(worker: WorkerView, own_s: float, others_s: float, fastest: int) -
 
 def _say_s(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"
-
-
-def say_ranks(ranks: Sequence[int]) -> str:
-    """``rank 3``, ``ranks 0 and 1``, ``64 ranks (0, 1, 2 …)``."""
-    if len(ranks) == 1:
-        return f"rank {ranks[0]}"
-    if len(ranks) <= 8:
-        return f"ranks {listed(str(rank) for rank in ranks)}"
-    return f"{len(ranks)} ranks ({', '.join(str(rank) for rank in ranks[:3])} …)"

@@ -2,9 +2,14 @@ import { Modal, type ModalProps } from "@mantine/core";
 import { useLayoutEffect } from "react";
 
 /** A dialog that is open as long as it is rendered. What had the focus before gets it back. */
-export function Dialog(props: Omit<ModalProps, "opened">) {
+export function Dialog({ children, ...props }: Omit<ModalProps, "opened">) {
   useFocusBack();
-  return <Modal opened returnFocus={false} {...props} />;
+  return (
+    <Modal opened returnFocus={false} {...props}>
+      {/* It may be opened from within a form: what is submitted here must not submit that too. */}
+      <div onSubmit={(event) => event.stopPropagation()}>{children}</div>
+    </Modal>
+  );
 }
 
 /** Modal's own way of giving the focus back needs to see it close; these are taken out of the page while open. */

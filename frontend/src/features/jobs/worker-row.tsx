@@ -59,7 +59,7 @@ export const WorkerRow = memo(function WorkerRow({ index, worker, lag, usage, ha
           {worker.rank}
         </button>
       </td>
-      <td className={table.cut}>{worker.node}</td>
+      <td className={table.cut} title={worker.node}>{worker.node}</td>
       <td className={`${table.num} mono ${classes.wide}`}>{worker.pid}</td>
       <td className={table.num}>{worker.step === null ? "–" : formatCount(worker.step)}</td>
       <td className={`${table.num} ${classes.wide}`}>{lag === null ? "–" : formatCount(lag)}</td>

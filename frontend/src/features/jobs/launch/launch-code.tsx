@@ -57,16 +57,18 @@ export function LaunchCode({ fields }: { fields: Fields }) {
   );
 }
 
-/** A path on the nodes means nothing in uploaded code. */
+/** A path on the nodes means nothing in uploaded code; another one may be in it. */
 function scriptOf(draft: Draft, script: string | null): Partial<Draft> {
   const typed = draft.script.trim();
-  if (script === null || draft.module.trim() !== "" || (typed !== "" && !typed.startsWith("/"))) return {};
-  return { script };
+  return draft.module.trim() !== "" || (typed !== "" && !typed.startsWith("/")) ? {} : another(draft, script);
 }
 
-/** What is typed stays where it can be run; else the file that is likely meant. Arguments go with their script. */
+/** What is typed stays where it can be run; else the file that is likely meant. */
 function programOf(draft: Draft, code: { files: string[]; script: string | null }): Partial<Draft> {
-  const script = draft.script.trim();
-  if (draft.module.trim() !== "" || code.files.includes(script)) return {};
-  return { script: code.script ?? "", ...(script !== "" && { args: "", name: "" }) };
+  return draft.module.trim() !== "" || code.files.includes(draft.script.trim()) ? {} : another(draft, code.script);
+}
+
+/** Arguments and the name go with their script. */
+function another(draft: Draft, script: string | null): Partial<Draft> {
+  return { script: script ?? "", ...(draft.script.trim() !== "" && { args: "", name: "" }) };
 }
