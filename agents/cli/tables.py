@@ -91,8 +91,11 @@ def restarts(job: Json) -> str:
     return f"{counted['failure']} failure, {counted['membership']} membership"
 
 
-def print_nodes(nodes: Iterable[Json]) -> None:
-    table = _table("node", "state", "slots>", "jobs", "troubles")
+def print_nodes(nodes: Sequence[Json]) -> None:
+    """What nodes offer by name has a column where one does."""
+    offered = {node["name"]: _environments(node) for node in nodes}
+    has_some = any(offered.values())
+    table = _table("node", "state", "slots>", "jobs", *(["environments"] if has_some else []), "troubles")
     for node in nodes:
         used = f"{node['slots'] - node['slots_free']}/{node['slots']}"
         jobs = ", ".join(f"{one['job']} {one['name']}" for one in node["jobs"]) or "–"
@@ -100,8 +103,15 @@ def print_nodes(nodes: Iterable[Json]) -> None:
         silent = (
             f" for {say_span(node['silent_s'])}" if node["state"] != "online" and node["silent_s"] else ""
         )
-        _add(table, (node["name"], node["state"] + silent, used, jobs, troubles), node["state"])
+        python = [offered[node["name"]] or "–"] if has_some else []
+        _add(table, (node["name"], node["state"] + silent, used, jobs, *python, troubles), node["state"])
     make_console().print(table)
+
+
+def _environments(node: Json) -> str:
+    """As a job's ``python`` asks for them; those that work. Older node agents tell of none."""
+    told = node["facts"].get("environments", [])
+    return ", ".join(f"env:{one['name']}" for one in told if not one.get("trouble"))
 
 
 def print_uploads(uploads: Iterable[Json]) -> None:

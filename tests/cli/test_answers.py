@@ -129,3 +129,37 @@ def test_tab_offers_jobs_and_is_silent_without_a_hub(
     told_without = capsys.readouterr()
     assert "running" not in told_without.out
     assert told_without.err == ""
+
+
+def offering(name: str, *environments: dict[str, str]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "state": "online",
+        "silent_s": 0.0,
+        "slots": 8,
+        "slots_free": 8,
+        "jobs": [],
+        "takes_no_jobs": "",
+        "troubles": [],
+        "facts": {"environments": list(environments)} if environments else {},
+    }
+
+
+def test_nodes_tell_which_interpreters_they_offer_where_one_does(
+    hub: HubServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    works, broken = {"name": "nightly", "trouble": ""}, {"name": "old", "trouble": "is gone"}
+    hub.answers["GET /api/nodes"] = (
+        200,
+        {"items": [offering("node-1", works, broken), offering("node-2")], "next": None},
+    )
+    assert main(["nodes"]) == 0
+    head, _, first, second = capsys.readouterr().out.splitlines()
+    assert "environments" in head
+    assert "env:nightly" in first
+    assert "old" not in first
+    assert second.split() == ["node-2", "online", "0/8", "–", "–", "–"]
+
+    hub.answers["GET /api/nodes"] = (200, {"items": [offering("node-2")], "next": None})
+    assert main(["nodes"]) == 0
+    assert "environments" not in capsys.readouterr().out
