@@ -18,9 +18,10 @@ django.setup(set_prefix=False)
 
 # These need the apps that the line above has loaded.
 from webapp.accounts.socket import SocketAuth  # noqa: E402
+from webapp.body_limit import BodyLimit  # noqa: E402
 from webapp.handler import OneThreadHandler  # noqa: E402
 from webapp.live.consumer import LiveConsumer  # noqa: E402
 
 # Django's path() is typed for views; Channels gives it ASGI apps.
 sockets = URLRouter([path("ws/live", LiveConsumer.as_asgi())])  # type: ignore[arg-type,list-item]
-application = ProtocolTypeRouter({"http": OneThreadHandler(), "websocket": SocketAuth(sockets)})
+application = ProtocolTypeRouter({"http": BodyLimit(OneThreadHandler()), "websocket": SocketAuth(sockets)})
