@@ -3,7 +3,7 @@ import { useEffect, useRef, useState, type DragEvent } from "react";
 import { useUpload, type UploadOut } from "@/api";
 import { plural } from "@/lib/format";
 import { Refused } from "@/ui/refused";
-import { chosen, dropped, type Picked } from "./dropped-code";
+import { chosen, dropped, LIMITS, tooLarge, type Picked } from "./dropped-code";
 import classes from "./code-drop.module.css";
 
 /** Takes a script, a zip or a folder, by a drop or a choice, and sends it to the hub. */
@@ -48,8 +48,6 @@ export function CodeDrop({ onUploaded }: { onUploaded: (code: UploadOut) => void
   );
 }
 
-const LIMITS = "At most 64 MiB and 5,000 files. Data and checkpoints belong where all nodes can read them.";
-
 function useSending(onUploaded: (code: UploadOut) => void) {
   const upload = useUpload();
   const [part, setPart] = useState<number | null>(null);
@@ -62,6 +60,12 @@ function useSending(onUploaded: (code: UploadOut) => void) {
     setUnreadable(null);
     if (picked === null) return setSaid("There was no file in it that can be sent.");
     const { code, leftOut } = picked;
+    const problem = tooLarge(code);
+    if (problem !== null) {
+      upload.reset();
+      setUnreadable(problem);
+      return setSaid(LIMITS);
+    }
     const mine = (stop.current = new AbortController());
     const isMine = () => stop.current === mine;
     setPart(0);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { chosen, picked } from "./dropped-code";
+import { chosen, picked, tooLarge } from "./dropped-code";
 
 function files(...paths: string[]) {
   return paths.map((path) => ({ path, file: new File(["x"], path.split("/").at(-1) ?? "") }));
@@ -34,4 +34,16 @@ test("a script alone is called as it is", () => {
 
 test("where there is no code there is nothing to send", () => {
   expect(picked(files("proj/.git/HEAD"))).toBe(null);
+});
+
+test("what the hub would refuse for its size is told before it is sent", () => {
+  const large = new File([new Uint8Array(33 * 2 ** 20)], "weights.pt");
+  const two = [1, 2].map((number) => ({ path: `proj/${number}.pt`, file: large }));
+  expect(tooLarge({ name: "proj", files: two })?.message).toContain("proj has 66 MiB, and 64 MiB are the most.");
+  expect(tooLarge({ name: "proj", files: two.slice(1) })).toBe(null);
+});
+
+test("too many files are told before they are sent", () => {
+  const many = files(...Array.from({ length: 5001 }, (_, index) => `${index}.py`));
+  expect(tooLarge({ name: "proj", files: many })?.message).toContain("proj has 5,001 files, and 5,000 are the most.");
 });

@@ -1,8 +1,15 @@
 /** Files as a browser gives them, dropped or chosen, as code to send: with their paths in the folder they are of. */
 import type { CodeToSend } from "@/api";
+import { formatBytes, formatCount } from "@/lib/format";
 
 /** As on the hub: they are large, or differ each time, and no job reads them. */
 const NOT_CODE = new Set([".git", "__pycache__", "__MACOSX", ".DS_Store"]);
+
+/** The hub's limits: what it would refuse is not sent first. */
+const MOST_BYTES = 64 * 2 ** 20;
+const MOST_FILES = 5000;
+const ELSEWHERE = "Data and checkpoints belong where all nodes can read them.";
+export const LIMITS = `At most ${formatBytes(MOST_BYTES)} and ${formatCount(MOST_FILES)} files. ${ELSEWHERE}`;
 
 export interface Picked {
   code: CodeToSend;
@@ -29,6 +36,14 @@ export function picked(files: CodeToSend["files"]): Picked | null {
   const within = code.map(({ path, file }) => ({ path: path.slice(top.length), file }));
   const name = top === "" ? (code.length === 1 ? first.path : `${code.length} files`) : top.slice(0, -1);
   return { code: { name, files: within }, leftOut: files.length - code.length };
+}
+
+/** Why the hub would not take it; null where nothing is known against it. */
+export function tooLarge({ name, files }: CodeToSend): Error | null {
+  const size = files.reduce((sum, { file }) => sum + file.size, 0);
+  if (size > MOST_BYTES) return new Error(`${name} has ${formatBytes(size)}, and ${formatBytes(MOST_BYTES)} are the most. ${ELSEWHERE}`);
+  if (files.length <= MOST_FILES) return null;
+  return new Error(`${name} has ${formatCount(files.length)} files, and ${formatCount(MOST_FILES)} are the most. Pack them as a zip, or leave some out.`);
 }
 
 /** The one folder that all of it is in, with its slash; empty where there is none. */
