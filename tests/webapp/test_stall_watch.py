@@ -23,7 +23,7 @@ from tests.webapp.journals import BEGAN, RunnerJournal
 from tests.webapp.situations import fold_all
 from webapp.accounts.models import Account
 from webapp.fleet.models import Command
-from webapp.jobs.apply import restand
+from webapp.jobs.apply import restand_or_log
 from webapp.jobs.folded import runner_of, state_to_dict
 from webapp.jobs.models import Attempt, Job, Stall
 from webapp.jobs.samples import Sample
@@ -194,7 +194,7 @@ def test_a_job_whose_next_round_trains_is_shown_with_no_stall_of_the_round_befor
     reconcile()
     add_round(attempt, NODES)
     train(attempt, 41)
-    restand(attempt.job_id)
+    restand_or_log(attempt.job_id)
     shown = operator.get(f"/api/jobs/{attempt.job_id}").body
     assert (shown["state"], shown["round"], shown["stall"]) == ("training", 2, None)
 
