@@ -22,7 +22,7 @@ FORK_SERVER = "REGROUP_FORK_SERVER"
 PRELOAD, PATH0, PYTHONPATH = "REGROUP_PRELOAD", "REGROUP_PATH0", "REGROUP_PYTHONPATH"
 LATER = "REGROUP_PRELOAD_LATER"
 REPORT = "regroup_report"
-LOOK_MS, LOOKS = 5000, 12
+LOOK_MS, LOOKS = 5000, 3
 """How long nobody must have wanted anything before what can wait is imported; how often it is looked at."""
 FREE = 0.8
 """How much of a core must have been free meanwhile: the workers are not to train more slowly for it."""
